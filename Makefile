@@ -1,0 +1,41 @@
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+# one BLAS thread: two test workers must not fight over the cores, and timings must compare
+export OPENBLAS_NUM_THREADS := 1
+export OMP_NUM_THREADS := 1
+export MKL_NUM_THREADS := 1
+
+.PHONY: demo test lint format bench clean
+.DEFAULT_GOAL := test
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+# one stamp for each set of extras, so that `make demo` need not wait for the linters
+$(VENV)/%.stamp: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$*]"
+	@touch $@
+
+demo: $(VENV)/plot.stamp
+	@$(BIN)/python examples/demo.py
+
+test: $(VENV)/test.stamp
+	$(BIN)/python -m pytest -n 2 --quiet
+
+lint: $(VENV)/dev.stamp
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/dev.stamp
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/bench.stamp
+	$(BIN)/python benchmarks/regression.py
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -1,0 +1,82 @@
+"""What the benchmarks share: the clock, tables, and the file each of them leaves behind."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import math
+import platform
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+RESULTS = Path(__file__).parent / "results"
+REPEATS = 3  # a time is the best of so many
+
+
+def best_time(fit: Callable[[], Any], repeats: int = REPEATS) -> tuple[float, Any]:
+    """Seconds of the fastest call, and what the last call returned."""
+    seconds = math.inf
+    for _ in range(repeats):
+        start = time.perf_counter()
+        value = fit()
+        seconds = min(seconds, time.perf_counter() - start)
+    return seconds, value
+
+
+def rmse(values: np.ndarray, truth: np.ndarray) -> float:
+    """√ mean (values − truth)²."""
+    return float(np.sqrt(np.mean((values - truth) ** 2)))
+
+
+def log_evidence(Phi: np.ndarray, t: np.ndarray, alpha: np.ndarray, noise_variance: float) -> float:
+    """log N(t | 0, σ²I + ΦA⁻¹Φᵀ) by brute force, for models that do not say it themselves."""
+    C = noise_variance * np.eye(len(t)) + (Phi / alpha) @ Phi.T
+    L = np.linalg.cholesky(C)
+    half = np.linalg.solve(L, t)
+    return float(-0.5 * (len(t) * np.log(2 * np.pi) + half @ half) - np.log(L.diagonal()).sum())
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A Markdown table whose source is aligned too: the first two columns left, the others right."""
+    lines = [list(head), *(list(row) for row in rows)]
+    widths = [max(len(line[k]) for line in lines) for k in range(len(head))]
+    aligned = [
+        [
+            cell.ljust(w) if k < 2 else cell.rjust(w)
+            for k, (cell, w) in enumerate(zip(line, widths, strict=True))
+        ]
+        for line in lines
+    ]
+    rule = ["-" * w if k < 2 else "-" * (w - 1) + ":" for k, w in enumerate(widths)]
+    return "\n".join("| " + " | ".join(line) + " |" for line in [aligned[0], rule, *aligned[1:]])
+
+
+def number(value: float, form: str) -> str:
+    """The value in that form, a dash for none."""
+    return format(value, form) if math.isfinite(value) else "–"
+
+
+def conditions() -> str:
+    """The versions a result was measured with."""
+    versions = [
+        f"{name} {_version(name)}" for name in ("sparsebayes", "numpy", "scipy", "scikit-learn", "fastrvm")
+    ]
+    return f"Python {platform.python_version()}, {', '.join(versions)}; one thread."
+
+
+def _version(name: str) -> str:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed"
+
+
+def report(name: str, title: str, sections: Sequence[str]) -> None:
+    """Print the sections, and leave them as a Markdown file under benchmarks/results/."""
+    text = "\n\n".join([f"# {title}", *sections, conditions()]) + "\n"
+    print(text)
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / f"{name}.md").write_text(text, encoding="utf-8")

@@ -1,0 +1,203 @@
+"""Speed, sparsity, error and evidence beside other packages, on 2-D and 1-D sinc. This is `make bench`.
+
+One process, one BLAS thread, best of three, the same data for everybody. Competitors that are not installed
+are said to be so.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import math
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from common import best_time, log_evidence, number, report, rmse, table
+from sklearn.linear_model import ARDRegression
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.svm import SVR
+from threadpoolctl import threadpool_limits
+
+from sparsebayes import RelevanceVectorRegressor
+from sparsebayes.datasets import make_sinc, make_sinc2d, sinc
+
+OURS, RIVAL = "sparsebayes", "fastrvm.RVR"
+ARD_LIMIT = 500  # ARDRegression takes about a minute at N = 1000
+
+
+@dataclass(frozen=True)
+class Task:
+    """Training data, noise-free test data, and the γ of the Gaussian kernel everybody uses."""
+
+    X: np.ndarray
+    y: np.ndarray
+    X_test: np.ndarray
+    f_test: np.ndarray
+    gamma: float
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What one fit cost and gave; NaN where a method has no such number."""
+
+    seconds: float
+    vectors: float
+    error: float
+    evidence: float = math.nan
+
+
+def two_inputs(n: int, seed: int) -> Task:
+    """[TF03, 5.1]: Gaussian kernel of width 2.5, noise 0.1."""
+    X, y, _ = make_sinc2d(n, 0.1, random_state=seed)
+    X_test, _, f_test = make_sinc2d(2000, 0.0, random_state=10_000 + seed)
+    return Task(X, y, X_test, f_test, 1 / 2.5**2)
+
+
+def one_input(n: int, seed: int) -> Task:
+    """[T01, E.1]: Gaussian kernel of width 3, noise 0.1."""
+    X, y, _ = make_sinc(n, "gaussian", 0.1, random_state=seed)
+    grid = np.linspace(-10, 10, 1000)
+    return Task(X, y, grid[:, None], sinc(grid), 1 / 3**2)
+
+
+def ours(task: Task) -> Measured:
+    """This package, default solver, no intercept: the model of the papers."""
+    model = RelevanceVectorRegressor("rbf", gamma=task.gamma, fit_intercept=False)
+    seconds, _ = best_time(lambda: model.fit(task.X, task.y))
+    error = rmse(model.predict(task.X_test), task.f_test)
+    return Measured(seconds, len(model.relevance_), error, model.log_evidence_)
+
+
+def fastrvm(task: Task) -> Measured:
+    """The same model by another package; its score leaves the constant −N/2 log 2π out."""
+    from fastrvm import RVR
+
+    model = RVR(kernel="rbf", gamma=task.gamma, fit_intercept=False)
+    seconds, _ = best_time(lambda: model.fit(task.X, task.y))
+    evidence = float(model.scores_[-1]) - 0.5 * len(task.y) * math.log(2 * math.pi)
+    return Measured(seconds, len(model.relevance_), rmse(model.predict(task.X_test), task.f_test), evidence)
+
+
+def libsvm(task: Task) -> Measured:
+    """Support vector regression, C = 1, ε = 0.1."""
+    model = SVR(kernel="rbf", gamma=task.gamma, C=1.0, epsilon=0.1)
+    seconds, _ = best_time(lambda: model.fit(task.X, task.y))
+    return Measured(seconds, len(model.support_), rmse(model.predict(task.X_test), task.f_test))
+
+
+def ard(task: Task) -> Measured:
+    """scikit-learn's ARDRegression on the columns of the kernel matrix; timed once, it is slow."""
+    model = ARDRegression(fit_intercept=False)
+    K = rbf_kernel(task.X, gamma=task.gamma)
+    seconds, _ = best_time(lambda: model.fit(K, task.y), repeats=1)
+    error = rmse(model.predict(rbf_kernel(task.X_test, task.X, gamma=task.gamma)), task.f_test)
+    kept = np.flatnonzero(model.lambda_ < model.threshold_lambda)
+    evidence = log_evidence(K[:, kept], task.y, model.lambda_[kept], 1 / model.alpha_)
+    return Measured(seconds, len(kept), error, evidence)
+
+
+CONTENDERS: dict[str, Callable[[Task], Measured]] = {
+    OURS: ours,
+    RIVAL: fastrvm,
+    "libsvm SVR": libsvm,
+    "ARDRegression": ard,
+}
+
+
+def absent(name: str, n: int) -> str | None:
+    """Why a contender does not run at this size, if it does not."""
+    if name == RIVAL and importlib.util.find_spec("fastrvm") is None:
+        return "not installed"
+    if name == "ARDRegression" and n > ARD_LIMIT:
+        return f"only up to N = {ARD_LIMIT}"
+    return None
+
+
+def measure(make: Callable[[int, int], Task], n: int, draws: int) -> dict[str, list[Measured]]:
+    """Every contender on every draw (ARDRegression on the first alone)."""
+    measured: dict[str, list[Measured]] = {name: [] for name in CONTENDERS if absent(name, n) is None}
+    for seed in range(draws):
+        task = make(n, seed)
+        for name in measured:
+            if name != "ARDRegression" or seed == 0:
+                measured[name].append(CONTENDERS[name](task))
+    return measured
+
+
+def mean_of(results: list[Measured], what: str) -> float:
+    """Mean over the draws."""
+    return float(np.mean([getattr(result, what) for result in results]))
+
+
+def rows_of(label: str, n: int, measured: dict[str, list[Measured]]) -> list[list[str]]:
+    """One row a contender; evidence is compared draw by draw."""
+    rows = []
+    base = measured[OURS]
+    for name in CONTENDERS:
+        reason = absent(name, n)
+        if reason:
+            rows.append([label, name, reason, *["–"] * 5])
+            continue
+        results = measured[name]
+        same_draws = base[: len(results)]
+        seconds = mean_of(results, "seconds")
+        behind = [r.evidence - b.evidence for r, b in zip(results, same_draws, strict=True)]
+        rows.append(
+            [
+                label,
+                name,
+                number(seconds, ".4f"),
+                number(seconds / mean_of(same_draws, "seconds"), ".2f"),
+                number(mean_of(results, "vectors"), ".1f"),
+                number(mean_of(results, "error"), ".4f"),
+                number(mean_of(results, "evidence"), ".2f"),
+                number(float(np.mean(behind)), "+.2f"),
+            ]
+        )
+    return rows
+
+
+def duel(label: str, measured: dict[str, list[Measured]]) -> list[str] | None:
+    """Ours against the other fast relevance vector machine, draw by draw."""
+    if RIVAL not in measured:
+        return None
+    a, b = measured[OURS], measured[RIVAL]
+    gained = np.asarray([x.evidence - y.evidence for x, y in zip(a, b, strict=True)])
+    ratio = mean_of(a, "seconds") / mean_of(b, "seconds")
+    spread = gained.std(ddof=1) / math.sqrt(len(gained)) if len(gained) > 1 else math.nan
+    cells = [f"{ratio:.2f}", f"{gained.mean():+.2f}", number(spread, ".2f"), f"{gained.min():+.2f}"]
+    return [label, f"{(gained >= -0.01).sum()} of {len(gained)}", *cells]
+
+
+def main() -> None:
+    """Measure, print, write benchmarks/results/regression.md."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--draws", type=int, default=5, help="noise draws averaged over (default 5)")
+    parser.add_argument("--sizes", type=int, nargs="*", default=[500, 1000, 2000, 4000], help="N of 2-D sinc")
+    options = parser.parse_args()
+    tasks = [("1-D sinc, N = 100", one_input, 100)]
+    tasks += [(f"2-D sinc, N = {n}", two_inputs, n) for n in options.sizes]
+    rows: list[list[str]] = []
+    duels: list[list[str]] = []
+    for label, make, n in tasks:
+        measured = measure(make, n, options.draws)
+        rows += rows_of(label, n, measured)
+        duels += [line for line in [duel(label, measured)] if line]
+    head = ["task", "method", "seconds", "time / ours", "vectors", "RMSE", "log evidence", "− ours"]
+    sections = [
+        f"Means over {options.draws} draws of the best of three times; RMSE against the noise-free function "
+        "on a test set. ARDRegression: one draw, one run. SVR: C = 1, ε = 0.1, with its intercept.",
+        table(head, rows),
+    ]
+    if duels:
+        head = ["task", "not below", "time / fastrvm's", "evidence − fastrvm's", "std. error", "worst draw"]
+        sections.append(table(head, duels))
+    report("regression", "Regression beside other packages", sections)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")  # a competitor's warnings are not the result
+    with threadpool_limits(1):
+        main()

@@ -1,0 +1,59 @@
+"""Sparse Bayesian learning: relevance vector machines with evidence, error bars and a certificate."""
+
+from importlib.metadata import PackageNotFoundError, version
+
+from sparsebayes.bases import (
+    RBF,
+    Basis,
+    Bias,
+    Columns,
+    Concatenation,
+    Kernel,
+    Laplacian,
+    Linear,
+    LinearSpline,
+    Polynomial,
+    Precomputed,
+    Sigmoid,
+)
+from sparsebayes.estimators import RelevanceVectorRegressor, SparseBayesRegressor
+from sparsebayes.inference import NoiseCollapseWarning, Result, fit
+from sparsebayes.priors import Gamma, Laplace, Prior, Smoothness, Uniform
+from sparsebayes.solvers import ActiveSet, Certificate, FixedPoint, Progress, Sequential, Solver
+
+try:
+    __version__ = version("sparsebayes")
+except PackageNotFoundError:  # imported from a source tree that was never installed
+    __version__ = "0+unknown"
+
+__all__ = [
+    "RBF",
+    "ActiveSet",
+    "Basis",
+    "Bias",
+    "Certificate",
+    "Columns",
+    "Concatenation",
+    "FixedPoint",
+    "Gamma",
+    "Kernel",
+    "Laplace",
+    "Laplacian",
+    "Linear",
+    "LinearSpline",
+    "NoiseCollapseWarning",
+    "Polynomial",
+    "Precomputed",
+    "Prior",
+    "Progress",
+    "RelevanceVectorRegressor",
+    "Result",
+    "Sequential",
+    "Sigmoid",
+    "Smoothness",
+    "Solver",
+    "SparseBayesRegressor",
+    "Uniform",
+    "__version__",
+    "fit",
+]

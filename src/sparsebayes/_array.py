@@ -1,0 +1,150 @@
+"""Array namespaces: the only file that knows NumPy, torch, CuPy and array-api-strict differ.
+
+Everything in the core asks `namespace` for the functions that belong to its input and calls nothing else.
+Three things the array API standard leaves out are supplied here: a Cholesky factorisation with one error
+for "not positive definite", the inverse of a triangular factor, and the way back to the host.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import array_api_compat
+import numpy as np
+import scipy.linalg
+
+Array = Any  # an array of any namespace that follows the array API standard
+Indices = Sequence[int] | np.ndarray  # which functions (or positions): bookkeeping, always on the host
+
+
+class NotPositiveDefinite(ArithmeticError):
+    """The matrix handed to `cholesky` is not positive definite to working precision."""
+
+
+def namespace(*arrays: Array) -> Any:
+    """The array namespace the arguments share. NumPy 2 follows the standard itself and needs no wrapper."""
+    if all(isinstance(x, np.ndarray) for x in arrays):
+        return np
+    return array_api_compat.array_namespace(*arrays)
+
+
+def is_numpy(x: Array) -> bool:
+    """Whether x is a NumPy array: the one that can be worked on in place by SciPy's LAPACK."""
+    return isinstance(x, np.ndarray)
+
+
+def device(x: Array) -> Any:
+    """The device x lives on."""
+    return array_api_compat.device(x)
+
+
+def asfloat64(x: Array, like: Array | None = None) -> Array:
+    """x as float64 in the namespace (and on the device) of `like`, of x itself where that is not given."""
+    if like is None:
+        if not array_api_compat.is_array_api_obj(x):
+            return np.asarray(x, dtype=np.float64)
+        xp = namespace(x)
+        return x if x.dtype == xp.float64 else xp.astype(x, xp.float64)
+    xp = namespace(like)
+    return xp.asarray(x, dtype=xp.float64, device=device(like))
+
+
+def index(J: Any, like: Array) -> Array:
+    """The integer indices J as an array in the namespace and on the device of `like`."""
+    xp = namespace(like)
+    return xp.asarray(np.asarray(J, dtype=np.int64), device=device(like))
+
+
+def take(x: Array, J: Any, axis: int = 0) -> Array:
+    """Elements (rows, columns) J of x along `axis`, in that order."""
+    if is_numpy(x):
+        return x.take(J, axis=axis)
+    return namespace(x).take(x, index(J, x), axis=axis)
+
+
+def to_numpy(x: Array) -> np.ndarray:
+    """A NumPy copy or view of x on the host."""
+    if is_numpy(x):
+        return x
+    if array_api_compat.is_torch_array(x):
+        return x.detach().cpu().numpy()
+    if array_api_compat.is_cupy_array(x):
+        return x.get()
+    return np.asarray(x)
+
+
+def cholesky(A: Array) -> Array:
+    """Lower factor L with A = L Lᵀ; `NotPositiveDefinite` where there is none. A may be overwritten."""
+    if is_numpy(A):
+        # A is symmetric, so its transpose is A in LAPACK's own order and needs no copy
+        L, info = scipy.linalg.lapack.dpotrf(A.T, lower=1, clean=1, overwrite_a=1)
+        if info != 0 or not math.isfinite(L[-1, -1]):
+            raise NotPositiveDefinite
+        return L
+    xp = namespace(A)
+    try:
+        L = xp.linalg.cholesky(A)
+    except Exception as error:  # every library raises a class of its own here
+        raise NotPositiveDefinite from error
+    if not bool(xp.all(xp.isfinite(L))):
+        raise NotPositiveDefinite
+    return L
+
+
+def triangular_inverse(L: Array) -> Array:
+    """The inverse of the lower triangular L, which may be overwritten."""
+    if is_numpy(L):
+        inverse, info = scipy.linalg.lapack.dtrtri(L, lower=1, overwrite_c=1)
+        if info != 0:
+            raise NotPositiveDefinite
+        return inverse
+    xp = namespace(L)
+    return xp.tril(xp.linalg.inv(L))
+
+
+def add_diagonal(A: Array, d: Array) -> Array:
+    """A + diag(d); A is the caller's own and may be changed in place."""
+    if is_numpy(A):
+        A.reshape(-1)[:: A.shape[0] + 1] += d
+        return A
+    xp = namespace(A)
+    return A + xp.eye(A.shape[0], dtype=A.dtype, device=device(A)) * d
+
+
+def diagonal(A: Array) -> Array:
+    """The diagonal of a square matrix."""
+    return A.diagonal() if is_numpy(A) else namespace(A).linalg.diagonal(A)
+
+
+def bordered(A: Array, side: Array, corner: float) -> Array:
+    """[[A, side], [sideᵀ, corner]]."""
+    size = A.shape[0]
+    if is_numpy(A):
+        whole = np.empty((size + 1, size + 1))
+        whole[:size, :size] = A
+        whole[size, :size] = whole[:size, size] = side
+        whole[size, size] = corner
+        return whole
+    xp = namespace(A)
+    bottom = xp.concat([side, xp.full_like(side[:1], corner)])
+    return xp.concat([xp.concat([A, side[:, None]], axis=1), bottom[None, :]], axis=0)
+
+
+def column_squares(A: Array) -> Array:
+    """Sums of squares down the columns of A."""
+    if is_numpy(A):
+        return np.einsum("ij,ij->j", A, A)
+    return namespace(A).sum(A * A, axis=0)
+
+
+def solve_positive(A: Array, b: Array) -> Array:
+    """A⁻¹ b for a positive definite A (which may be overwritten); `NotPositiveDefinite` where it is not."""
+    if is_numpy(A):
+        _, x, info = scipy.linalg.lapack.dposv(A.T, b, lower=1, overwrite_a=1)
+        if info != 0:
+            raise NotPositiveDefinite
+        return x
+    inverse = triangular_inverse(cholesky(A))
+    return inverse.T @ (inverse @ b)

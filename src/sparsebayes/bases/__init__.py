@@ -1,0 +1,48 @@
+"""Bases: what turns inputs x into columns of the design matrix."""
+
+from sparsebayes.bases.base import Basis, BoundBasis, BoundConcatenation, Concatenation
+from sparsebayes.bases.columns import Bias, BoundBias, BoundColumns, Columns
+from sparsebayes.bases.kernels import (
+    RBF,
+    BoundKernel,
+    BoundPrecomputed,
+    CentredBasis,
+    Kernel,
+    Laplacian,
+    Linear,
+    Polynomial,
+    Precomputed,
+    Sigmoid,
+)
+from sparsebayes.bases.named import KERNEL_NAMES, as_basis
+from sparsebayes.bases.operators import DenseOperator, Operator, SparseOperator, StackedOperator, as_operator
+from sparsebayes.bases.splines import LinearSpline
+
+__all__ = [
+    "KERNEL_NAMES",
+    "RBF",
+    "Basis",
+    "Bias",
+    "BoundBasis",
+    "BoundBias",
+    "BoundColumns",
+    "BoundConcatenation",
+    "BoundKernel",
+    "BoundPrecomputed",
+    "CentredBasis",
+    "Columns",
+    "Concatenation",
+    "DenseOperator",
+    "Kernel",
+    "Laplacian",
+    "Linear",
+    "LinearSpline",
+    "Operator",
+    "Polynomial",
+    "Precomputed",
+    "Sigmoid",
+    "SparseOperator",
+    "StackedOperator",
+    "as_basis",
+    "as_operator",
+]

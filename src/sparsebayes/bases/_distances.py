@@ -1,0 +1,51 @@
+"""Distances between rows, each weighted per input: what the kernels of x − z are functions of."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from sparsebayes._array import Array, asfloat64, device, is_numpy, namespace
+from sparsebayes.bases._scales import Scale
+
+# Up to this many inputs differences of coordinates cost no more than a matrix product, and they are exact
+DIRECT_INPUTS = 16
+
+
+def squared_distances(X: Array, Z: Array, eta: Scale) -> Array:
+    """D (n, m), D_nm = Σ_k η_k (x_nk − z_mk)², for X (n, d), Z (m, d) and eta = η, one or d numbers."""
+    X, Z = _scaled(X, Z, np.sqrt(eta))
+    if is_numpy(X) and X.shape[1] <= DIRECT_INPUTS:
+        return cdist(X, Z, "sqeuclidean")
+    return _expanded_squares(X, Z)
+
+
+def absolute_distances(X: Array, Z: Array, eta: Scale) -> Array:
+    """D (n, m), D_nm = Σ_k η_k |x_nk − z_mk|, arguments as for `squared_distances`."""
+    X, Z = _scaled(X, Z, eta)
+    if is_numpy(X):
+        return cdist(X, Z, "cityblock")
+    xp = namespace(X, Z)
+    D = xp.zeros((X.shape[0], Z.shape[0]), dtype=X.dtype, device=device(X))
+    for k in range(X.shape[1]):
+        D += xp.abs(X[:, k][:, None] - Z[:, k][None, :])
+    return D
+
+
+def _scaled(X: Array, Z: Array, scale: Scale) -> tuple[Array, Array]:
+    """Both sets of rows about the mean of Z, times scale; shifted first, to keep digits far from 0."""
+    middle = namespace(X, Z).mean(Z, axis=0)[None, :]
+    factor = asfloat64(np.atleast_1d(scale), like=X)[None, :]
+    return (X - middle) * factor, (Z - middle) * factor
+
+
+def _expanded_squares(X: Array, Z: Array) -> Array:
+    """‖x‖² − 2 x·z + ‖z‖² as one product [−2x, ‖x‖², 1] · [z, 1, ‖z‖²], with no second (n, m) array."""
+    xp = namespace(X, Z)
+    squares_X, squares_Z = (xp.sum(A * A, axis=1, keepdims=True) for A in (X, Z))
+    left = xp.concat([-2.0 * X, squares_X, xp.ones_like(squares_X)], axis=1)
+    right = xp.concat([Z, xp.ones_like(squares_Z), squares_Z], axis=1)
+    D = left @ right.T
+    if is_numpy(D):
+        return np.maximum(D, 0.0, out=D)
+    return xp.clip(D, 0.0, None)

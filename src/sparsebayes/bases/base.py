@@ -1,0 +1,204 @@
+"""What a basis is: a specification that `bind` turns into functions of x, and the sum of several.
+
+A `Basis` only holds parameters (scikit-learn's `clone`, `get_params` and `set_params` work on it). Bound to
+data it becomes a `BoundBasis`: M functions φ_1 … φ_M with every parameter a number, for any rows.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse
+from sklearn.base import BaseEstimator
+
+from sparsebayes._array import Array, asfloat64, namespace, take
+from sparsebayes.bases.operators import DenseOperator, Operator, StackedOperator
+
+
+class BoundBasis(ABC):
+    """M functions of x. Calling it on X (n, d) gives Φ (n, M) with φ_m(x_n) in row n, column m.
+
+    The result may share memory with X: it is for reading.
+    """
+
+    @property
+    @abstractmethod
+    def n_functions(self) -> int:
+        """M, the number of functions."""
+
+    @abstractmethod
+    def __call__(self, X: Array) -> Array:
+        """Φ (n, M): the functions at the rows of X (n, d)."""
+
+    @abstractmethod
+    def select(self, J: Sequence[int]) -> BoundBasis:
+        """The functions J alone, in that order."""
+
+    def operator(self, X: Array) -> Operator:
+        """Φ at the rows of X as an operator, which need not hold it densely."""
+        return DenseOperator(self(X))
+
+    @property
+    def vectors(self) -> Array | None:
+        """The centres z_m of the functions, (M, d); None where some function has none."""
+        return None
+
+    def centred_at(self, X: Array) -> BoundBasis | None:
+        """The same functions with the rows of X as their centres; None for functions without a centre."""
+        return None
+
+
+class Basis(BaseEstimator, ABC):
+    """The specification of a set of basis functions. `a + b` puts the functions of both side by side."""
+
+    @abstractmethod
+    def bind(self, X: Array, sample_weight: Array | None = None) -> BoundBasis:
+        """The functions this specification gives on the training data X (n, d).
+
+        Row n counts `sample_weight[n]` times in whatever is estimated from X.
+        """
+
+    def __add__(self, other: Basis) -> Concatenation:
+        if not isinstance(other, Basis):
+            return NotImplemented
+        return Concatenation([*_parts_of(self), *_parts_of(other)])
+
+
+class Concatenation(Basis):
+    """The functions of several bases side by side: Φ = [Φ_1 Φ_2 …]. Usually written `a + b`.
+
+    The parameters of part k go by the names `part{k}` and `part{k}__{parameter}`.
+    """
+
+    def __init__(self, parts: Sequence[Basis]) -> None:
+        self.parts = parts
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """`parts`; with `deep` also every part and its parameters."""
+        params: dict[str, Any] = {"parts": self.parts}
+        if deep:
+            for k, part in enumerate(self.parts):
+                params[f"part{k}"] = part
+                params |= {f"part{k}__{name}": value for name, value in part.get_params().items()}
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set `parts`, then whole parts (`part0=...`), then parameters of parts (`part0__gamma=...`)."""
+        if "parts" in params:
+            self.parts = params.pop("parts")
+        replaced = list(self.parts)
+        for name in [name for name in params if re.fullmatch(r"part\d+", name)]:
+            k = int(name.removeprefix("part"))
+            if k >= len(replaced):
+                raise ValueError(f"{name} does not exist: the concatenation has {len(replaced)} parts")
+            replaced[k] = params.pop(name)
+            self.parts = replaced
+        super().set_params(**params)
+        return self
+
+    def bind(self, X: Array, sample_weight: Array | None = None) -> BoundConcatenation:
+        """Bind every part to the same data."""
+        if not isinstance(self.parts, list | tuple) or not self.parts:
+            raise TypeError(f"parts must be a non-empty list of bases, got {self.parts!r}")
+        for part in self.parts:
+            if not isinstance(part, Basis):
+                raise TypeError(f"parts must be bases, got {part!r}")
+        return BoundConcatenation(tuple(part.bind(X, sample_weight) for part in self.parts))
+
+
+def _parts_of(basis: Basis) -> Sequence[Basis]:
+    return basis.parts if isinstance(basis, Concatenation) else [basis]
+
+
+@dataclass(frozen=True, eq=False)
+class BoundConcatenation(BoundBasis):
+    """Bound parts side by side; column m is column `order[m]` of [Φ_1 Φ_2 …] (None: as it stands)."""
+
+    parts: tuple[BoundBasis, ...]
+    order: np.ndarray | None = None
+
+    @property
+    def n_functions(self) -> int:
+        """M, over all parts."""
+        return sum(part.n_functions for part in self.parts)
+
+    def __call__(self, X: Array) -> Array:
+        """[Φ_1 Φ_2 …] at the rows of X."""
+        return self._ordered([part(X) for part in self.parts], axis=1)
+
+    def select(self, J: Sequence[int]) -> BoundConcatenation:
+        """The functions J, in that order. Parts left without a function stay: `centred_at` needs them."""
+        stacked = as_indices(J, self.n_functions)
+        if self.order is not None:
+            stacked = self.order[stacked]
+        starts = np.cumsum([0, *(part.n_functions for part in self.parts)])
+        # side="right" so that a part without functions owns nothing
+        owner = np.searchsorted(starts, stacked, side="right") - 1
+        parts = tuple(part.select(stacked[owner == k] - starts[k]) for k, part in enumerate(self.parts))
+        order = np.argsort(np.argsort(owner, kind="stable"))
+        return BoundConcatenation(parts, None if _is_arange(order) else order)
+
+    def operator(self, X: Array) -> Operator:
+        """The operators of the parts side by side."""
+        parts = [part.operator(X) for part in self.parts if part.n_functions]
+        if self.order is not None or not parts:
+            return DenseOperator(self(X))
+        return StackedOperator(parts)
+
+    @property
+    def vectors(self) -> Array | None:
+        """All centres, (M, d); None as soon as one function has none."""
+        vectors = [part.vectors for part in self.parts if part.n_functions]
+        if not vectors or any(v is None for v in vectors):
+            return None
+        return self._ordered(vectors, axis=0)
+
+    def centred_at(self, X: Array) -> BoundBasis | None:
+        """The parts that have centres, each centred at the rows of X; None where no part has."""
+        moved = tuple(m for m in (part.centred_at(X) for part in self.parts) if m is not None)
+        return BoundConcatenation(moved) if moved else None
+
+    def _ordered(self, blocks: list[Array], axis: int) -> Array:
+        joined = namespace(*blocks).concat(blocks, axis=axis)
+        return joined if self.order is None else take(joined, self.order, axis=axis)
+
+
+def _is_arange(J: np.ndarray) -> bool:
+    return np.array_equal(J, np.arange(len(J)))
+
+
+def as_indices(J: Any, M: int) -> np.ndarray:
+    """J as integers in 0 … M−1."""
+    indices = np.asarray(J)
+    if indices.size == 0:
+        return np.zeros(0, dtype=np.int64)
+    if indices.ndim != 1 or indices.dtype.kind not in "iu":
+        raise TypeError(f"J must be a sequence of integers, got {J!r}")
+    if indices.min() < 0 or indices.max() >= M:
+        raise IndexError(f"J must lie between 0 and {M - 1}, got {indices.min()} to {indices.max()}")
+    return indices.astype(np.int64)
+
+
+def as_points(X: Any, n_inputs: int | None = None) -> Array:
+    """X as a dense float64 array of rows (n, d); with `n_inputs`, d must be that."""
+    if scipy.sparse.issparse(X):
+        raise TypeError("X must be dense for this basis, got a SciPy sparse matrix")
+    X = asfloat64(X)
+    if X.ndim != 2:
+        raise ValueError(f"X must have two dimensions, got {X.ndim}")
+    if n_inputs is not None and X.shape[1] != n_inputs:
+        raise ValueError(f"X must have {n_inputs} columns as in training, got {X.shape[1]}")
+    return X
+
+
+def check_finite(values: Array, source: object) -> Array:
+    """The values as they are; ValueError where one is infinite or NaN."""
+    xp = namespace(values)
+    if not bool(xp.all(xp.isfinite(values))):
+        raise ValueError(f"{source} returned values that are not finite")
+    return values

@@ -1,0 +1,163 @@
+"""Design matrices as operators: what basis functions do on given rows, without saying how they are stored.
+
+An operator Φ (N×M) answers three questions: single columns, `Φᵀ V`, and the weighted mean and norm of every
+column. Nothing here knows targets, priors or solvers; a fast transform or a low-rank factor fits the same
+three methods.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from sparsebayes._array import Array, Indices, asfloat64, is_numpy, namespace, take
+
+BLOCK_ELEMENTS = 1 << 19  # elements of Φ looked at together: small enough to stay in the cache
+
+
+class Operator(ABC):
+    """N×M linear operator whose columns are basis functions evaluated on the data."""
+
+    shape: tuple[int, int]
+
+    @abstractmethod
+    def columns(self, J: Indices) -> Array:
+        """Φ[:, J] as a dense (N, |J|) array."""
+
+    @abstractmethod
+    def adjoint(self, V: Array) -> Array:
+        """Φᵀ V for V of shape (N, k): an (M, k) array."""
+
+    def means_and_norms(self, weights: Array, center: bool) -> tuple[Array, Array]:
+        """Weighted column means m and norms of Φ − 1mᵀ (of Φ with `center=False`), each of length M.
+
+        The norm is √Σ_n w_n (φ_nm − m_m)². It is computed from the deviations, never as a difference of two
+        large sums, and without overflow for entries as large as 1e±150.
+        """
+        N, M = self.shape
+        xp = namespace(weights)
+        step = max(1, BLOCK_ELEMENTS // max(N, 1))
+        pieces = [
+            _block_means_and_norms(self.columns(range(start, min(start + step, M))), weights, center)
+            for start in range(0, M, step)
+        ]
+        return xp.concat([p[0] for p in pieces]), xp.concat([p[1] for p in pieces])
+
+
+def _block_means_and_norms(block: Array, weights: Array, center: bool) -> tuple[Array, Array]:
+    xp = namespace(block, weights)
+    means = (weights @ block) / xp.sum(weights)
+    deviations = block - means[None, :] if center else block
+    with np.errstate(over="ignore", under="ignore"):
+        squares = weights @ (deviations * deviations)
+    if bool(xp.all((squares > 1e-200) & (squares < 1e200))):
+        norms = xp.sqrt(squares)
+    else:  # squares overflow or underflow, or a column is zero: scale each column by its largest entry first
+        peak = xp.max(xp.abs(deviations), axis=0)
+        unit = deviations / xp.where(peak > 0, peak, xp.ones_like(peak))[None, :]
+        norms = peak * xp.sqrt(weights @ (unit * unit))
+    if center:  # what rounding leaves of a constant column is not a basis function
+        rounding = 1e-13 * xp.abs(means) * xp.sqrt(xp.sum(weights))
+        norms = xp.where(norms <= rounding, xp.zeros_like(norms), norms)
+    return means, norms
+
+
+class DenseOperator(Operator):
+    """A design matrix held in memory."""
+
+    def __init__(self, Phi: Array) -> None:
+        self.Phi = asfloat64(Phi)
+        self.shape = (int(Phi.shape[0]), int(Phi.shape[1]))
+
+    def columns(self, J: Indices) -> Array:
+        """Φ[:, J]."""
+        if isinstance(J, range) and J.step == 1:
+            return self.Phi[:, J.start : J.stop]
+        if is_numpy(self.Phi) and self.Phi.flags.f_contiguous:
+            return take(self.Phi.T, J).T  # whole rows of Φᵀ
+        return self.Phi[:, J] if is_numpy(self.Phi) else take(self.Phi, J, axis=1)
+
+    def adjoint(self, V: Array) -> Array:
+        """Φᵀ V, computed as (VᵀΦ)ᵀ, which BLAS does nearly twice as fast for a few columns V."""
+        return (V.T @ self.Phi).T
+
+
+class SparseOperator(Operator):
+    """A SciPy-sparse design matrix; never made dense but for the columns asked for."""
+
+    def __init__(self, X: Any) -> None:
+        self.X = X.tocsc().astype(np.float64, copy=False)
+        self.shape = self.X.shape
+
+    def columns(self, J: Indices) -> Array:
+        """Φ[:, J] as a dense array."""
+        return self.X[:, np.asarray(J, dtype=np.int64)].toarray()
+
+    def adjoint(self, V: Array) -> Array:
+        """Φᵀ V."""
+        return np.asarray(self.X.T @ V)
+
+    def means_and_norms(self, weights: Array, center: bool) -> tuple[Array, Array]:
+        """Means and norms from the stored entries; the columns where that would cancel, from the columns."""
+        total = weights.sum()
+        means = np.asarray(self.X.T @ weights) / total
+        peak = np.asarray(abs(self.X).max(axis=0).todense()).ravel() if self.shape[0] else np.zeros(0)
+        scale = np.where(peak > 0, peak, 1.0)
+        squared = self.X.copy()
+        squared.data = (squared.data / np.repeat(scale, np.diff(squared.indptr))) ** 2
+        squares = np.asarray(squared.T @ weights)
+        if not center:
+            return means, scale * np.sqrt(squares)
+        centred = squares - total * (means / scale) ** 2
+        norms = scale * np.sqrt(np.maximum(centred, 0.0))
+        for m in np.flatnonzero((centred < 1e-6 * squares) & (squares > 0)):
+            norms[m] = self._column_norm(int(m), weights)
+        return means, norms
+
+    def _column_norm(self, m: int, weights: Array) -> float:
+        return float(_block_means_and_norms(self.columns([m]), weights, True)[1][0])
+
+
+class StackedOperator(Operator):
+    """Operators side by side: [Φ₁ Φ₂ …]."""
+
+    def __init__(self, parts: Sequence[Operator]) -> None:
+        self.parts = list(parts)
+        self.starts = np.cumsum([0] + [p.shape[1] for p in self.parts])
+        self.shape = (self.parts[0].shape[0], int(self.starts[-1]))
+
+    def columns(self, J: Indices) -> Array:
+        """Φ[:, J], each column from the part it belongs to, in the order asked for."""
+        J = np.asarray(J, dtype=np.int64)
+        owner = np.searchsorted(self.starts, J, side="right") - 1
+        order, pieces = [], []
+        for k in np.unique(owner):
+            mine = np.flatnonzero(owner == k)
+            order.append(mine)
+            pieces.append(self.parts[k].columns(J[mine] - self.starts[k]))
+        if len(pieces) == 1:
+            return pieces[0]
+        if not pieces:
+            return self.parts[0].columns(J)
+        xp = namespace(*pieces)
+        return take(xp.concat(pieces, axis=1), np.argsort(np.concatenate(order)), axis=1)
+
+    def adjoint(self, V: Array) -> Array:
+        """Φᵀ V, the parts below each other."""
+        return namespace(V).concat([part.adjoint(V) for part in self.parts], axis=0)
+
+    def means_and_norms(self, weights: Array, center: bool) -> tuple[Array, Array]:
+        """Means and norms of every part."""
+        pairs = [part.means_and_norms(weights, center) for part in self.parts]
+        xp = namespace(weights)
+        return xp.concat([p[0] for p in pairs]), xp.concat([p[1] for p in pairs])
+
+
+def as_operator(Phi: Any) -> Operator:
+    """An operator as it is, a SciPy-sparse matrix or an array wrapped."""
+    if isinstance(Phi, Operator):
+        return Phi
+    return SparseOperator(Phi) if hasattr(Phi, "tocsc") else DenseOperator(Phi)

@@ -1,0 +1,174 @@
+"""The relevance vector machine for regression, a drop-in for scikit-learn's SVR."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from sparsebayes.bases import Basis, BoundBasis, as_basis
+from sparsebayes.estimators._augmented import Augmentation, check_centre
+from sparsebayes.estimators._base import SparseBayesModel
+from sparsebayes.estimators._candidates import is_pairwise
+from sparsebayes.solvers import Progress
+
+VARIANCES = ("posterior", "augmented")
+
+
+class RelevanceVectorRegressor(SparseBayesModel):
+    """Relevance vector machine: kernel regression with few kernel functions and error bars.
+
+    One candidate function k(·, x_m) is centred at each training point x_m, and the evidence decides which
+    to keep: y = Σ_m w_m k(x, x_m) + b + ε, w_m ~ N(0, 1/α_m), ε ~ N(0, σ²) [T01; TF03].
+
+    Parameters
+    ----------
+    kernel : str, callable or Basis, default="rbf"
+        "rbf", "laplacian", "poly", "linear", "sigmoid", "linear-spline" or "precomputed" (X is the kernel
+        matrix, the training points in its columns); a callable k(X, Z) that returns an array (n, m); or a
+        basis object, such as `RBF(gamma=[1.0, 0.1]) + Columns(degree=2)`.
+    gamma : {"scale", "auto"}, float or sequence of float, default="scale"
+        Scale of the named kernels "rbf", "laplacian", "poly" and "sigmoid", one for all inputs or one each.
+        "scale" is 1 / (n_features · Var(X)), "auto" is 1 / n_features. A Gaussian of width r has gamma =
+        1/r².
+    degree : int, default=3
+        Degree of kernel="poly".
+    coef0 : float, default=0.0
+        Constant in kernel="poly" and kernel="sigmoid".
+    prior : {"uniform", "aic", "bic", "ric"} or Prior, default="uniform"
+        Prior on the precision of each weight. "uniform" is the classical relevance vector machine; the others
+        are sparser, in this order. Objects: `Uniform`, `Gamma`, `Smoothness`, `Laplace`.
+    solver : {"active-set", "sequential", "mackay", "em"} or Solver, default="active-set"
+        How the evidence is maximised. Objects: `ActiveSet`, `Sequential`, `FixedPoint`.
+    noise_variance : float, optional
+        σ² > 0 where it is known. None estimates it.
+    noise_prior : tuple (c, d), optional
+        Gamma(c, d) prior on the noise precision 1/σ² where that is estimated. None for none.
+    fit_intercept : bool, default=True
+        With True an intercept with a flat prior is integrated out: a constant added to y moves the
+        predictions by as much and changes nothing else. The evidence ∫ p(y | b) db is then the density of
+        the n − 1 orthonormal contrasts of y, with its −(n−1)/2 · log 2π, divided by √n. With False the model
+        is y = Φw + ε to the letter and the evidence is the density of y under N(0, σ²I + ΦA⁻¹Φᵀ), with its
+        −n/2 · log 2π.
+    variance : {"posterior", "augmented"}, default="posterior"
+        What the standard deviation of a prediction rests on. "posterior" is that of the sparse model, which
+        with a local kernel shrinks to the noise far from the relevance vectors. "augmented" adds one more
+        function, centred at the query point, with the prior variance of the training targets: the standard
+        deviation then grows with the distance from the data [Rasmussen & Quiñonero-Candela 2005, RVM*]. The
+        mean stays that of the sparse model. Fitting then keeps the training rows, and a prediction costs a
+        pass over them.
+    max_iter : int, default=10000
+        Most iterations of the solver; a `ConvergenceWarning` says when they did not suffice.
+    tol : float, default=1e-6
+        What a change must gain, in nats, and how far a log α must move, for the solver to go on.
+    random_state : int, RandomState instance or None, default=None
+        Seed of solvers that draw candidates at random. The default solver draws nothing.
+    verbose : int, default=0
+        1 prints a progress line every tenth iteration to standard error, 2 one every iteration.
+    callback : callable, optional
+        Called with a `Progress` each iteration; a true return value stops the fit.
+
+    Attributes
+    ----------
+    relevance_ : ndarray of int, shape (n_relevant,)
+        Numbers of the retained candidates, ascending: the rows of X in `fit` they are centred at. For a
+        concatenation of bases, their numbers in the list of all candidates, part after part.
+    relevance_vectors_ : ndarray of shape (n_centres, n_features_in_)
+        Rows of X the retained functions are centred at; those of them that have a centre. Empty, with no row,
+        for kernel="precomputed", as the points themselves are not known.
+    coef_ : ndarray of shape (n_relevant,)
+        Posterior means of the weights of the retained functions, in the order of `relevance_`.
+    intercept_ : float
+        The intercept; 0 with `fit_intercept=False`.
+    alpha_ : ndarray of shape (n_relevant,)
+        Prior precisions α of those weights.
+    noise_variance_ : float
+        σ², estimated or as given.
+    covariance_ : ndarray of shape (n_relevant, n_relevant)
+        Posterior covariance Σ of those weights.
+    log_evidence_ : float
+        Log marginal likelihood of y; `fit_intercept` says how an intercept is counted.
+    evidence_path_ : ndarray
+        Evidence plus log priors at each iteration, and at the end.
+    n_iter_ : int
+        Iterations of the solver.
+    converged_ : bool
+        Whether the solver ended by its own criterion.
+    certificate_ : Certificate
+        What can be said of the solution: whether it is a local maximum, and by how much not.
+    n_features_in_ : int
+        Columns of X seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of those columns, where all of them are strings.
+
+    See Also
+    --------
+    SparseBayesRegressor : The columns of X themselves are the candidates.
+
+    Notes
+    -----
+    X must be dense. Rows that repeat one another give one candidate, the first of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsebayes import RelevanceVectorRegressor
+    >>> X = np.linspace(-10, 10, 100)[:, None]
+    >>> y = np.sinc(X[:, 0] / np.pi) + 0.1 * np.random.default_rng(0).standard_normal(100)
+    >>> mean, std = RelevanceVectorRegressor().fit(X, y).predict(X, return_std=True)
+    """
+
+    def __init__(
+        self,
+        kernel: str | Basis | Callable[[Any, Any], Any] = "rbf",
+        *,
+        gamma: Any = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        prior: Any = "uniform",
+        solver: Any = "active-set",
+        noise_variance: float | None = None,
+        noise_prior: tuple[float, float] | None = None,
+        fit_intercept: bool = True,
+        variance: str = "posterior",
+        max_iter: int = 10000,
+        tol: float = 1e-6,
+        random_state: Any = None,
+        verbose: int = 0,
+        callback: Callable[[Progress], Any] | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.prior = prior
+        self.solver = solver
+        self.noise_variance = noise_variance
+        self.noise_prior = noise_prior
+        self.fit_intercept = fit_intercept
+        self.variance = variance
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.verbose = verbose
+        self.callback = callback
+
+    def _basis(self) -> Basis:
+        return as_basis(self.kernel, self.gamma, self.degree, self.coef0)
+
+    def _check_bound(self, bound: BoundBasis, X: np.ndarray) -> None:
+        if not (isinstance(self.variance, str) and self.variance in VARIANCES):
+            raise ValueError(f"variance must be one of {list(VARIANCES)}, got {self.variance!r}.")
+        if self.variance == "augmented":
+            check_centre(bound, X)
+
+    def _keep(self, X: np.ndarray, y: np.ndarray, weights: np.ndarray | None) -> None:
+        self._augmentation = None
+        if self.variance == "augmented":
+            self._augmentation = Augmentation.of(self._fitted_basis, X, y, weights, self._result)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = is_pairwise(self.kernel)
+        return tags

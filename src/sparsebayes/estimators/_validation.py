@@ -1,0 +1,121 @@
+"""What the estimators accept, by scikit-learn's conventions; else one sentence that names the argument."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_array, get_tags
+from sklearn.utils.validation import column_or_1d, validate_data
+
+LEAST_SAMPLES = 2  # one value says nothing of a noise variance
+
+
+def check_inputs(estimator: BaseEstimator, X: Any, fitting: bool) -> Any:
+    """X (n, d) as float64, dense or (where the estimator's tags allow it) SciPy-sparse, all finite.
+
+    Sets `n_features_in_` and `feature_names_in_` when fitting, and compares X with them otherwise.
+    """
+    tags = get_tags(estimator).input_tags
+    if scipy.sparse.issparse(X) and not tags.sparse:
+        raise TypeError(f"X is sparse, but {type(estimator).__name__} needs a dense array: pass X.toarray().")
+    _check_dimensions(X)
+    formats = ["csc", "csr"] if fitting else ["csr"]  # a prediction goes through the rows
+    values = check_array(
+        X,
+        accept_sparse=formats if tags.sparse else False,
+        dtype=np.float64,
+        ensure_all_finite=False,
+        ensure_min_samples=0,
+        ensure_min_features=0,
+        estimator=estimator,
+        input_name="X",
+    )
+    _check_size(values, LEAST_SAMPLES if fitting else 1)
+    _check_finite(values.data if scipy.sparse.issparse(values) else values, "X")
+    if tags.pairwise:
+        _check_pairwise(estimator, values, fitting)
+    # names and number of the columns, from X as it came
+    validate_data(estimator, X, reset=fitting, skip_check_array=True)
+    return values
+
+
+def check_targets(y: Any, n: int, estimator: BaseEstimator) -> np.ndarray:
+    """y as n finite float64 values; a column vector is taken with scikit-learn's warning."""
+    if y is None:
+        raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
+    y = column_or_1d(y, warn=True)
+    try:
+        y = y.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"y must hold real numbers, got an array of dtype {y.dtype}.") from error
+    if len(y) != n:
+        raise ValueError(f"y has {len(y)} values but X has {n} rows; there must be one value a row.")
+    _check_finite(y, "y")
+    return y
+
+
+def check_weights(sample_weight: Any, n: int) -> np.ndarray | None:
+    """sample_weight as n float64 values ≥ 0, not all zero; a single number stands for n of them."""
+    if sample_weight is None:
+        return None
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"sample_weight must hold real numbers, got {sample_weight!r}.") from error
+    if weights.ndim == 0:
+        weights = np.full(n, float(weights))
+    if weights.shape != (n,):
+        raise ValueError(f"sample_weight must have shape ({n},), one value a row of X, got {weights.shape}.")
+    _check_finite(weights, "sample_weight")
+    if weights.min() < 0:
+        raise ValueError(f"sample_weight must not be negative, got {weights.min():g}.")
+    if not weights.max() > 0:
+        raise ValueError("sample_weight is zero for every row; at least one must be positive.")
+    return weights
+
+
+def check_something_to_model(y: np.ndarray) -> None:
+    """Refuse what is left of y (rows of weight zero dropped) where no model can be fitted to it."""
+    if len(y) < LEAST_SAMPLES:
+        raise ValueError(
+            f"sample_weight leaves {len(y)} sample(s) of X; at least {LEAST_SAMPLES} are needed."
+        )
+    if np.all(y == y[0]):
+        raise ValueError(f"y is constant (every value is {y[0]:g}): there is nothing to model.")
+
+
+def _check_dimensions(X: Any) -> None:
+    dimensions = getattr(X, "ndim", 2)
+    if dimensions != 2:
+        raise ValueError(
+            f"X must have two dimensions (rows, features), got {dimensions}. Reshape your data: "
+            "X.reshape(-1, 1) where it is one feature, X.reshape(1, -1) where it is one row."
+        )
+
+
+def _check_pairwise(estimator: Any, X: np.ndarray, fitting: bool) -> None:
+    rows, columns = X.shape
+    if fitting and rows != columns:
+        raise ValueError(f"X must be square when kernel='precomputed', got shape {(rows, columns)}.")
+    if not fitting and columns != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {columns} features, but {type(estimator).__name__} is expecting "
+            f"{estimator.n_features_in_} features as input: with kernel='precomputed', one a training point."
+        )
+
+
+def _check_size(X: Any, least: int) -> None:
+    samples, features = X.shape
+    found = f"X has {samples} sample(s) and {features} feature(s) (shape={X.shape})"
+    if samples < least:
+        raise ValueError(f"{found}, but at least {least} sample(s) are required.")
+    if not features:
+        raise ValueError(f"{found} while a minimum of 1 is required.")
+
+
+def _check_finite(values: np.ndarray, name: str) -> None:
+    if not np.isfinite(values).all():
+        raise ValueError(f"{name} contains NaN or infinity; every value must be finite.")

@@ -1,0 +1,234 @@
+"""The one loop that decides when rows are read and when to stop, and the function researchers call.
+
+For the Gaussian likelihood the statistics do not depend on w, so the rows are summarised once and the solver
+does the rest. What comes back is in the user's units.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from sparsebayes._array import Array, asfloat64, namespace, take
+from sparsebayes.bases.operators import Operator, as_operator
+from sparsebayes.likelihoods import Gaussian
+from sparsebayes.posterior import Problem
+from sparsebayes.priors import as_prior
+from sparsebayes.rows import Scaling, summarise
+from sparsebayes.solvers import Certificate, Monitor, Progress, Solution, as_solver, certify
+
+NOISE_FLOOR = 1e-10  # of the variance of t: below it an estimated noise variance counts as collapsed
+FIRST_NOISE = 0.1  # of the variance of t: where the estimate starts [TF03, 4]
+
+
+class NoiseCollapseWarning(UserWarning):
+    """The estimated noise variance fell to its floor: the basis can reproduce the target exactly."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """A fitted sparse Bayesian model, in the units of the data.
+
+    active : indices of the retained functions, ascending.      mean, covariance : μ (S,), Σ (S, S).
+    alpha : precisions α (S,).                                  intercept : 0 without one.
+    noise_variance : σ².                                        log_evidence : log p(t | α, σ²).
+    objective : evidence plus log priors; evidence_path : its values, one an iteration.
+    certificate : see `Certificate`.
+    column_means, n : what the intercept's share of the predictive variance needs.
+    """
+
+    active: np.ndarray
+    mean: Array
+    covariance: Array
+    alpha: Array
+    intercept: float
+    noise_variance: float
+    log_evidence: float
+    objective: float
+    evidence_path: np.ndarray
+    n_iter: int
+    converged: bool
+    certificate: Certificate
+    column_means: Array
+    n: float
+    has_intercept: bool
+
+    def predict(self, Phi: Array, return_std: bool = False) -> Any:
+        """Mean at new rows of the N×M design (all M columns), and the standard deviation, noise included."""
+        columns = take(asfloat64(Phi), self.active, axis=1)
+        mean = columns @ self.mean + self.intercept
+        if not return_std:
+            return mean
+        return mean, namespace(mean).sqrt(self.variance(columns))
+
+    def variance(self, columns: Array) -> Array:
+        """σ² + φᵀΣφ, and with an intercept σ² + σ²/n + (φ−φ̄)ᵀΣ(φ−φ̄); φ the retained functions only."""
+        centred = columns - self.column_means[None, :]
+        spread = namespace(columns).sum((centred @ self.covariance) * centred, axis=1)
+        return spread + self.noise_variance * (1 + (1 / self.n if self.has_intercept else 0.0))
+
+
+def fit(
+    Phi: Any,
+    t: Any,
+    *,
+    prior: Any = "uniform",
+    solver: Any = "active-set",
+    noise_variance: float | None = None,
+    noise_prior: tuple[float, float] | None = None,
+    fit_intercept: bool = False,
+    sample_weight: Any = None,
+    max_iter: int = 10000,
+    tol: float = 1e-6,
+    random_state: Any = None,
+    verbose: int = 0,
+    callback: Callable[[Progress], Any] | None = None,
+) -> Result:
+    """Fit t ≈ Φw + noise with a sparse Bayesian prior on w; any N×M design, M larger than N included.
+
+    Phi : (N, M) array of any array-API namespace, a SciPy-sparse matrix, or an `Operator`.
+    t : (N,) targets.
+    prior : "uniform", "aic", "bic", "ric" or a `Prior`.
+    solver : "active-set", "sequential", "mackay", "em" or a `Solver`.
+    noise_variance : σ² > 0 where it is known, None to estimate it.
+    noise_prior : (c, d) of a Gamma prior on 1/σ², None for none.
+    fit_intercept : with True a constant with a flat prior is added and integrated out; the evidence is then
+        that of the N−1 contrasts of t, less ½ log N (a flat density of 1 on the intercept). With False the
+        model is exactly t = Φw + ε.
+    sample_weight : (N,) non-negative counts of each row.
+    max_iter, tol : iterations allowed; what a move must gain, in nats, and a log α must move, to go on.
+    verbose : 1 prints a progress line every tenth iteration to standard error, 2 one every iteration.
+    callback : called with a `Progress` each iteration; a true return value stops the fit.
+    """
+    operator, t, weights = _checked(Phi, t, sample_weight)
+    quadratic, scaling = summarise(operator, t, weights, fit_intercept)
+    noise = _noise_model(noise_variance, noise_prior, scaling.target_scale)
+    problem = Problem(quadratic, as_prior(prior).resolve(scaling.n), noise, scaling.unit)
+    monitor = _monitor(max_iter, tol, random_state, verbose, callback, scaling)
+    solution = as_solver(solver).solve(problem, monitor)
+    _warn(solution, monitor)
+    return _in_user_units(solution, scaling, monitor)
+
+
+def _checked(Phi: Any, t: Any, sample_weight: Any) -> tuple[Operator, Array, Array | None]:
+    if not isinstance(Phi, Operator) and not hasattr(Phi, "tocsc"):
+        Phi = asfloat64(Phi)
+        if Phi.ndim != 2 or 0 in Phi.shape:
+            raise ValueError(f"Phi must be a matrix with rows and columns, got shape {tuple(Phi.shape)}.")
+        _require_finite(Phi, "Phi")
+    elif hasattr(Phi, "tocsc"):
+        _require_finite(Phi.data, "Phi")
+    operator = as_operator(Phi)
+    t = asfloat64(t, like=Phi) if hasattr(Phi, "ndim") and not hasattr(Phi, "tocsc") else asfloat64(t)
+    if t.ndim != 1 or t.shape[0] != operator.shape[0]:
+        raise ValueError(
+            f"t must be a vector of {operator.shape[0]} values, one a row of Phi, got {tuple(t.shape)}."
+        )
+    _require_finite(t, "t")
+    if sample_weight is None:
+        return operator, t, None
+    weights = asfloat64(sample_weight, like=t)
+    if tuple(weights.shape) != tuple(t.shape):
+        raise ValueError(f"sample_weight must have {t.shape[0]} values, got shape {tuple(weights.shape)}.")
+    _require_finite(weights, "sample_weight")
+    if float(namespace(weights).min(weights)) < 0 or float(namespace(weights).sum(weights)) <= 0:
+        raise ValueError("sample_weight must not be negative, and not all zero.")
+    return operator, t, weights
+
+
+def _require_finite(x: Array, name: str) -> None:
+    xp = namespace(x)
+    if not bool(xp.all(xp.isfinite(x))):
+        raise ValueError(f"{name} contains NaN or infinity; every value must be finite.")
+
+
+def _noise_model(noise_variance: Any, noise_prior: Any, scale: float) -> Gaussian:
+    """The noise in the solver's units: β̃ = βτ², and Gamma(c, d) on β becomes Gamma(c, d/τ²) on β̃."""
+    ceiling = 1 / NOISE_FLOOR
+    if noise_variance is not None:
+        if not _is_number(noise_variance) or noise_variance <= 0:
+            raise ValueError(f"noise_variance must be a finite number > 0 or None, got {noise_variance!r}.")
+        return Gaussian(scale**2 / float(noise_variance), estimate=False)
+    c, d = (0.0, 0.0) if noise_prior is None else _pair(noise_prior)
+    return Gaussian(1 / FIRST_NOISE, True, c, d / scale**2, ceiling)
+
+
+def _is_number(x: Any) -> bool:
+    """Whether x is one finite real number (True and False are not)."""
+    return isinstance(x, numbers.Real) and not isinstance(x, (bool, np.bool_)) and math.isfinite(x)
+
+
+def _pair(noise_prior: Any) -> tuple[float, float]:
+    ok = isinstance(noise_prior, Sequence) and len(noise_prior) == 2
+    if not ok or not all(_is_number(x) and x >= 0 for x in noise_prior):
+        raise ValueError(f"noise_prior must be a pair (c, d) of numbers >= 0 or None, got {noise_prior!r}.")
+    return float(noise_prior[0]), float(noise_prior[1])
+
+
+def _monitor(max_iter: int, tol: float, seed: Any, verbose: int, callback: Any, scaling: Scaling) -> Monitor:
+    if not (_is_number(max_iter) and max_iter == int(max_iter) and max_iter >= 1):
+        raise ValueError(f"max_iter must be an integer >= 1, got {max_iter!r}.")
+    if not _is_number(tol) or tol <= 0:
+        raise ValueError(f"tol must be a finite number > 0, got {tol!r}.")
+    rng = np.random.default_rng(check_random_state(seed).randint(2**31))
+    offset, factor = scaling.log_jacobian, scaling.target_scale**2
+    return Monitor(int(max_iter), float(tol), rng, int(verbose), callback, offset, factor)
+
+
+def _warn(solution: Solution, monitor: Monitor) -> None:
+    noise = solution.state.problem.noise
+    if noise.estimate and solution.state.beta >= noise.beta_max * (1 - 1e-6):
+        warnings.warn(
+            "The estimated noise variance fell to its floor: the basis functions can reproduce y exactly, so "
+            "the evidence has no maximum. Give noise_variance a value, or use prior='bic' or a noise_prior.",
+            NoiseCollapseWarning,
+            stacklevel=4,
+        )
+    if not solution.converged and not monitor.stopped:
+        warnings.warn(
+            f"The fit stopped at max_iter={monitor.max_iter} iterations before it converged; raise max_iter "
+            "or tol.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+
+
+def _in_user_units(solution: Solution, scaling: Scaling, monitor: Monitor) -> Result:
+    """Undo the scaling: w = w̃τ/ν, α = α̃ν²/τ², σ² = τ²/β̃, log p(t) = log p(t/τ) − n log τ."""
+    state = solution.state
+    order = np.argsort(scaling.kept[state.J])
+    J = state.J[order]
+    factor = scaling.target_scale / take(scaling.norms, J)
+    mean = take(state.mean, order) * factor
+    covariance = take(take(state.covariance, order), order, axis=1) * factor[:, None] * factor[None, :]
+    means = take(scaling.means, J)
+    if not scaling.center:
+        means = means * 0.0
+    return Result(
+        active=scaling.kept[J],
+        mean=mean,
+        covariance=covariance,
+        alpha=take(state.alpha, order) * take(scaling.unit, J),
+        intercept=scaling.target_mean - float(means @ mean),
+        noise_variance=scaling.target_scale**2 / state.beta,
+        log_evidence=state.evidence + scaling.log_jacobian,
+        objective=state.objective + scaling.log_jacobian,
+        evidence_path=np.asarray([*monitor.path, state.objective + scaling.log_jacobian]),
+        n_iter=len(monitor.path),
+        converged=solution.converged,
+        certificate=certify(state),
+        column_means=means,
+        n=scaling.n,
+        has_intercept=scaling.center,
+    )
+
+
+__all__ = ["NoiseCollapseWarning", "Result", "fit"]

@@ -1,0 +1,5 @@
+"""Looking at fitted models. The only room that draws; it needs the `plot` extra (matplotlib)."""
+
+from sparsebayes.inspection.regression import RegressionDisplay
+
+__all__ = ["RegressionDisplay"]

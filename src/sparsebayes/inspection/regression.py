@@ -1,0 +1,147 @@
+"""A regression on one input: the fit, its error band, the data, and the relevance vectors circled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from sparsebayes.inspection._matplotlib import BLUE, GREY, VERMILION, axes_or_new
+
+BAND = 2.0  # standard deviations either side
+GRID = 500  # points the curve is drawn through
+MARGIN = 0.03  # of the range of the inputs, drawn beyond its ends
+
+
+@dataclass
+class RegressionDisplay:
+    """Visualisation of a regression on one input, in scikit-learn's manner: stored values and `plot`.
+
+    Use `from_estimator` to make one.
+
+    Parameters
+    ----------
+    grid : (G,) array
+        Inputs the curve is drawn at.
+    mean, std : (G,) arrays
+        Predictive mean and standard deviation there, noise included.
+    X, y : (N,) arrays or None
+        The data.
+    vectors, heights : (S,) arrays
+        Inputs and heights of the circles: relevance vectors at their data point, on the curve where no data
+        point is given for them.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        Where it was drawn, once it was.
+    line_, band_, points_, circles_ : matplotlib artists
+        The parts of the drawing; None for a part that is not there.
+    """
+
+    grid: np.ndarray
+    mean: np.ndarray
+    std: np.ndarray
+    X: np.ndarray | None = None
+    y: np.ndarray | None = None
+    vectors: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    heights: np.ndarray = field(default_factory=lambda: np.zeros(0))
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: Any = None, *, ax: Any = None) -> Self:
+        """Predict over the range of X and draw.
+
+        Parameters
+        ----------
+        estimator : fitted regressor
+            With `predict(X, return_std=True)`; relevance vectors are circled where it has them.
+        X : (N, 1) array
+            Inputs whose range is drawn, usually those of the fit.
+        y : (N,) array or None
+            Their targets, drawn as points.
+        ax : matplotlib Axes or None
+            Where to draw; None makes a new figure.
+        """
+        check_is_fitted(estimator)
+        x = _one_input(X)
+        if y is not None:
+            y = _targets(y, len(x))
+        margin = MARGIN * (x.max() - x.min())
+        grid = np.linspace(x.min() - margin, x.max() + margin, GRID)
+        mean, std = estimator.predict(_as_rows(grid, X), return_std=True)
+        vectors = _vectors(estimator)
+        heights = _heights(vectors, x, y, lambda z: estimator.predict(_as_rows(z, X)))
+        return cls(grid, mean, std, None if y is None else x, y, vectors, heights).plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw on `ax`, or on a new figure.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None
+            Where to draw.
+        """
+        self.ax_ = ax = axes_or_new(ax)
+        self.figure_ = ax.figure
+        low, high = self.mean - BAND * self.std, self.mean + BAND * self.std
+        self.band_ = ax.fill_between(
+            self.grid, low, high, color=BLUE, alpha=0.18, lw=0, label=f"± {BAND:g} std"
+        )
+        (self.line_,) = ax.plot(self.grid, self.mean, color=BLUE, lw=2, label="mean")
+        self.points_ = self.circles_ = None
+        if self.X is not None:
+            self.points_ = ax.scatter(self.X, self.y, s=10, color=GREY, lw=0, zorder=2.5, label="data")
+        if len(self.vectors):
+            self.circles_ = ax.scatter(
+                self.vectors,
+                self.heights,
+                s=80,
+                facecolors="none",
+                edgecolors=VERMILION,
+                linewidths=1.6,
+                zorder=3,
+                label=f"relevance vectors ({len(self.vectors)})",
+            )
+        ax.set(xlabel="x", ylabel="y")
+        ax.margins(x=0)
+        return self
+
+
+def _one_input(X: Any) -> np.ndarray:
+    values = np.asarray(X, dtype=np.float64)
+    if values.ndim != 2 or values.shape[1] != 1 or not len(values):
+        raise ValueError(f"X must have one column to be drawn as a curve, got shape {values.shape}.")
+    return values[:, 0]
+
+
+def _targets(y: Any, n: int) -> np.ndarray:
+    values = np.asarray(y, dtype=np.float64)
+    if values.shape != (n,):
+        raise ValueError(f"y must have {n} values, one a row of X, got shape {values.shape}.")
+    return values
+
+
+def _as_rows(x: np.ndarray, like: Any) -> Any:
+    """x as the one column of a table of the same kind as `like`, so that column names stay known."""
+    names = getattr(like, "columns", None)
+    return x[:, None] if names is None else type(like)({names[0]: x})
+
+
+def _vectors(estimator: Any) -> np.ndarray:
+    vectors = getattr(estimator, "relevance_vectors_", None)
+    if vectors is None or np.ndim(vectors) != 2 or np.shape(vectors)[1] != 1:
+        return np.zeros(0)
+    return np.asarray(vectors, dtype=np.float64)[:, 0]
+
+
+def _heights(vectors: np.ndarray, x: np.ndarray, y: np.ndarray | None, predict: Any) -> np.ndarray:
+    """The target of the first data point at each vector (a repeated input counts once), else the curve."""
+    if not len(vectors):
+        return np.zeros(0)
+    heights = np.array(predict(vectors), dtype=np.float64)
+    if y is None:
+        return heights
+    same = x[None, :] == vectors[:, None]
+    return np.where(same.any(axis=1), y[same.argmax(axis=1)], heights)

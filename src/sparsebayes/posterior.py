@@ -1,0 +1,179 @@
+"""(quadratic, α, β) → posterior mean, covariance, evidence, and the scores of every candidate.
+
+The only Cholesky factorisation of the model is here:
+
+    Σ = (A + βG)⁻¹,   μ = βΣh                                                     [TF03, eq. 6]
+    L = ½ [n log β/2π − β(tᵀt − hᵀμ) + Σ log α + log|Σ|] + offset                 [T01, eqs. 15, 38, 40]
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from sparsebayes._array import (
+    Array,
+    Indices,
+    NotPositiveDefinite,
+    add_diagonal,
+    cholesky,
+    column_squares,
+    device,
+    diagonal,
+    namespace,
+    take,
+    triangular_inverse,
+)
+from sparsebayes.likelihoods import Gaussian
+from sparsebayes.priors import Prior
+from sparsebayes.quadratic import Quadratic, Restriction
+
+SMALL_RESIDUAL = 1e-6  # of tᵀt: below it the difference tᵀt − hᵀμ has lost too many digits
+SPANNED = 1e-10  # S/β of a unit column below which it lies in the span of the active ones
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is maximised: evidence plus log priors, as a function of (α, β).
+
+    unit : (M,) turns a solver's α into the user's (see `priors`).
+    """
+
+    quadratic: Quadratic
+    prior: Prior
+    noise: Gaussian
+    unit: Array
+
+    def state(self, active: Restriction, alpha: Array, beta: float) -> State:
+        """The posterior with the functions `active` at precisions α (S,) and noise precision β."""
+        return State(self, active, alpha, float(beta))
+
+    def start(self, J: Indices, alpha: Array, beta: float) -> State:
+        """The same, from the indices of the functions."""
+        return self.state(self.quadratic.restrict(J), alpha, beta)
+
+
+class State:
+    """The posterior over the weights of the active functions, and the objective there.
+
+    mean μ (S,), inverse_factor L⁻¹ (S, S) with A + βG = LLᵀ, variance diag Σ (S,), gamma γ = 1 − α diag Σ,
+    residual ‖t−Φμ‖², evidence L, objective L + log priors.
+    """
+
+    def __init__(self, problem: Problem, active: Restriction, alpha: Array, beta: float) -> None:
+        self.problem, self.active, self.alpha, self.beta = problem, active, alpha, beta
+        quadratic = problem.quadratic
+        xp = quadratic.xp
+        self.inverse_factor = triangular_inverse(_factor(active.G, alpha, beta))
+        self.mean = beta * (self.inverse_factor.T @ (self.inverse_factor @ active.h))
+        self.variance = column_squares(self.inverse_factor)
+        self.gamma = 1 - alpha * self.variance
+        penalty = float((alpha * self.mean) @ self.mean) / beta
+        misfit = quadratic.tt - float(active.h @ self.mean)  # = ‖t−Φμ‖² + μᵀAμ/β [T01, eq. 41]
+        self.residual = misfit - penalty
+        if self.residual < SMALL_RESIDUAL * quadratic.tt and quadratic.residual_of is not None:
+            self.residual = quadratic.residual_of(active.J, self.mean)
+        misfit = self.residual + penalty
+        log_det = float(xp.sum(xp.log(alpha * diagonal(self.inverse_factor) ** 2)))
+        fit = quadratic.n * math.log(beta / (2 * math.pi)) - beta * misfit
+        self.evidence = 0.5 * (fit + log_det) + quadratic.offset
+        self.objective = self.evidence + self.log_prior
+
+    @property
+    def J(self) -> np.ndarray:
+        """The indices of the active functions."""
+        return self.active.J
+
+    @property
+    def size(self) -> int:
+        """How many functions are active."""
+        return len(self.active.J)
+
+    @cached_property
+    def unit(self) -> Array:
+        """The `unit` of the active functions."""
+        return take(self.problem.unit, self.J)
+
+    @property
+    def log_prior(self) -> float:
+        """Σ log p(α) + log p(β)."""
+        prior, noise = self.problem.prior, self.problem.noise
+        return prior.total(self.alpha, self.beta, self.unit) + noise.log_prior(self.beta)
+
+    @cached_property
+    def covariance(self) -> Array:
+        """Σ."""
+        return self.inverse_factor.T @ self.inverse_factor
+
+    @cached_property
+    def inside(self) -> tuple[Array, Array]:
+        """(s, q) of the active functions without cancellation: s = γ/Σ_mm, q = μ_m/Σ_mm [MATH 2]."""
+        return self.gamma / self.variance, self.mean / self.variance
+
+    @cached_property
+    def best_alpha(self) -> Array:
+        """Where each α would go if it alone were free; ∞ where its function is better deleted."""
+        s, q = self.inside
+        positive = self.problem.quadratic.xp.where(s > 0, s, 1e-300)
+        return self.problem.prior.maximise(positive, q, self.beta, self.unit)
+
+    @cached_property
+    def worth(self) -> Array:
+        """What each active function adds to the objective: minus the gain of deleting it [TF03, A.4]."""
+        s, q = self.inside
+        return self.problem.prior.gain(self.alpha, s, q, self.beta, self.unit)
+
+    @cached_property
+    def scores(self) -> Scores:
+        """S, Q and gain of every function, active or not."""
+        return Scores(self)
+
+    def keep(self, positions: Indices) -> State:
+        """The state with only the functions at these positions."""
+        return State(self.problem, self.active.keep(positions), take(self.alpha, positions), self.beta)
+
+
+def _factor(G: Array, alpha: Array, beta: float) -> Array:
+    """L with A + βG = LLᵀ; where rounding has made that indefinite, of the nearest matrix that is not."""
+    for jitter in (0.0, 1e-14, 1e-12, 1e-10):
+        try:
+            return cholesky(add_diagonal(beta * G, alpha + jitter * beta * alpha.shape[0]))
+        except NotPositiveDefinite:
+            continue
+    raise NotPositiveDefinite
+
+
+class Scores:
+    """S and Q of all M functions [TF03, eqs. 24-25], and what adding each would be worth.
+
+        S_m = β − β²‖L⁻¹G_Jm‖²,   Q_m = β(h_m − G_mJ μ)
+
+    whitened : L⁻¹G_J· (S, M). Active functions and those in the span of the active ones have gain 0.
+    """
+
+    def __init__(self, state: State) -> None:
+        problem, beta = state.problem, state.beta
+        quadratic = problem.quadratic
+        xp = quadratic.xp
+        rows = quadratic.columns(state.J)
+        self.state = state
+        self.whitened = state.inverse_factor @ rows
+        explained = column_squares(self.whitened)
+        self.Q = beta * (quadratic.h - state.mean @ rows)
+        outside = _outside(state.J, quadratic.size, quadratic.h)
+        free = outside & (beta * explained < 1 - SPANNED)
+        self.S = xp.where(free, beta - beta**2 * explained, beta)
+        self.Q = xp.where(outside, self.Q, xp.zeros_like(self.Q))
+        self.alpha = problem.prior.maximise(self.S, self.Q, beta, problem.unit)
+        self.alpha = xp.where(free, self.alpha, math.inf)
+        self.gain = problem.prior.gain(self.alpha, self.S, self.Q, beta, problem.unit)
+        self.theta = xp.where(free, self.Q * self.Q - self.S, -math.inf)
+
+
+def _outside(J: np.ndarray, size: int, like: Array) -> Array:
+    mask = np.ones(size, dtype=bool)
+    mask[J] = False
+    return namespace(like).asarray(mask, device=device(like))

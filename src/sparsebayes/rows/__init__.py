@@ -1,0 +1,5 @@
+"""Who reads the data: from an operator and a target to the statistics a solver sees. Nothing here knows α."""
+
+from sparsebayes.rows.memory import Scaling, summarise
+
+__all__ = ["Scaling", "summarise"]

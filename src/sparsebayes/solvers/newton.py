@@ -1,0 +1,150 @@
+"""Joint Newton steps in (log α, log β) over the active set: the engine between additions, and the polish.
+
+With a = log α and b = log β [gradient: T01, eqs. 42 and 45; the second derivatives follow from
+∂Σ/∂a_j = −α_j Σ_·j Σ_j· and ∂Σ/∂b = −Σ + ΣAΣ]:
+
+    ∂L/∂a_i   = ½ (γ_i − α_i μ_i²)                     ∂L/∂b = ½ (n − β‖t−Φμ‖² − Σγ)
+    ∂²L/∂a_i∂a_j = α_i α_j Σ_ij (½ Σ_ij + μ_i μ_j) − ½ δ_ij α_i (Σ_ii + μ_i²)
+    ∂²L/∂a_i∂b   = −½ α_i [(ΣAΣ)_ii − Σ_ii + 2 μ_i (ΣAμ)_i]
+    ∂²L/∂b²      = ½ [−β‖t−Φμ‖² + 2 μᵀAΣAμ + Σ_i α_i ((ΣAΣ)_ii − Σ_ii)]
+
+Every step is accepted only if the objective does not fall (Levenberg's damping otherwise), and a function
+whose best α is infinite is deleted at once: a Newton step in log α would take for ever to get there.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from sparsebayes._array import (
+    Array,
+    Indices,
+    NotPositiveDefinite,
+    add_diagonal,
+    bordered,
+    diagonal,
+    solve_positive,
+    to_numpy,
+)
+from sparsebayes.posterior import State
+
+LONGEST_STEP = 4.0  # in log α or log β
+ROUNDING = 1e-13  # relative: what rounding may cost the objective in a step that gains next to nothing
+
+
+def noise_is_free(state: State) -> bool:
+    """Whether β is to be estimated and is not held at its ceiling by an objective that still rises there."""
+    noise = state.problem.noise
+    if not noise.estimate:
+        return False
+    return state.beta < noise.beta_max * (1 - 1e-9) or noise_gradient(state) < 0
+
+
+def noise_gradient(state: State) -> float:
+    """∂(objective)/∂ log β."""
+    quadratic, noise = state.problem.quadratic, state.problem.noise
+    slope = 0.5 * (quadratic.n - state.beta * state.residual - float(quadratic.xp.sum(state.gamma)))
+    by_prior = state.problem.prior.derivatives(state.alpha, state.beta, state.unit)[2]
+    return slope + by_prior + noise.log_prior_slopes(state.beta)[0]
+
+
+def gradient_and_hessian(state: State, with_noise: bool) -> tuple[Array, Array]:
+    """Of the objective by (log α, log β), or by log α alone."""
+    xp = state.problem.quadratic.xp
+    alpha, Sigma, mean = state.alpha, state.covariance, state.mean
+    first, second, by_beta, by_beta2, mixed = state.problem.prior.derivatives(alpha, state.beta, state.unit)
+    scaled = alpha * mean
+    A_Sigma = alpha[:, None] * Sigma
+    gradient = 0.5 * (state.gamma - scaled * mean) + first
+    hessian = A_Sigma * (0.5 * A_Sigma.T + mean[:, None] * scaled[None, :])
+    hessian = add_diagonal(hessian, second - 0.5 * (alpha * state.variance + scaled * mean))
+    if not with_noise:
+        return gradient, hessian
+    noise_slope, noise_curvature = state.problem.noise.log_prior_slopes(state.beta)
+    misfit = state.beta * state.residual
+    change = xp.sum(A_Sigma * Sigma, axis=0) - state.variance  # diagonal of ΣAΣ − Σ
+    smoothed = Sigma @ scaled
+    side = mixed - 0.5 * alpha * (change + 2 * mean * smoothed)
+    corner = (
+        0.5 * (2 * float(scaled @ smoothed) - misfit + float(alpha @ change)) + by_beta2 + noise_curvature
+    )
+    slope = 0.5 * (state.problem.quadratic.n - misfit - float(xp.sum(state.gamma))) + by_beta + noise_slope
+    return xp.concat([gradient, xp.full_like(side[:1], slope)]), bordered(hessian, side, corner)
+
+
+def maximise_jointly(state: State, tol: float, max_steps: int = 100) -> State:
+    """Newton steps until the next one promises less than `tol` nats; deletes what is better left out."""
+    damping = 1e-3
+    for _ in range(max_steps):
+        state = delete_useless(state)
+        following, damping = _newton_step(state, damping, tol)
+        if following is None:
+            return state
+        state = following
+    return delete_useless(state)
+
+
+def _newton_step(state: State, damping: float, tol: float) -> tuple[State | None, float]:
+    """One accepted step and the damping for the next; no state where the step is not worth taking."""
+    xp = state.problem.quadratic.xp
+    with_noise = noise_is_free(state)
+    gradient, hessian = gradient_and_hessian(state, with_noise)
+    scale = xp.abs(diagonal(hessian)) + 1e-3
+    while damping < 1e8:
+        try:
+            step = solve_positive(add_diagonal(-hessian, damping * scale), gradient)
+        except NotPositiveDefinite:
+            damping = max(30 * damping, 1e-2)
+            continue
+        longest = float(xp.max(xp.abs(step)))
+        if longest > LONGEST_STEP:
+            step = step * (LONGEST_STEP / longest)
+        promised = float(gradient @ step)
+        if promised < tol and damping <= 1:
+            return None, damping
+        following = _moved(state, step, with_noise)
+        if following is not None and following.objective >= state.objective - ROUNDING * abs(state.objective):
+            modelled = promised + 0.5 * float(step @ (hessian @ step))
+            return following, _next_damping(damping, following.objective - state.objective, modelled)
+        damping = max(8 * damping, 1e-4)
+    return None, damping
+
+
+def _next_damping(damping: float, gained: float, modelled: float) -> float:
+    """Levenberg's rule: trust the quadratic model more the better it predicted."""
+    ratio = gained / modelled if modelled > 0 else 0.0
+    return max(damping / 10, 1e-9) if ratio > 0.75 else damping if ratio > 0.25 else 4 * damping
+
+
+def _moved(state: State, step: Array, with_noise: bool) -> State | None:
+    xp = state.problem.quadratic.xp
+    beta = state.beta
+    if with_noise:
+        beta = min(beta * math.exp(float(step[-1])), state.problem.noise.beta_max)
+    try:
+        return state.problem.state(state.active, state.alpha * xp.exp(step[: state.size]), beta)
+    except NotPositiveDefinite:
+        return None
+
+
+def delete_useless(state: State) -> State:
+    """Delete active functions whose best α is infinite: all at once where that pays, else the worst one."""
+    while state.size > 1:
+        useless = np.flatnonzero(~np.isfinite(to_numpy(state.best_alpha)))
+        if not len(useless):
+            return state
+        worth = to_numpy(state.worth)
+        state = _without(state, useless, worth)
+    return state
+
+
+def _without(state: State, useless: Indices, worth: np.ndarray) -> State:
+    if 1 < len(useless) < state.size:
+        fewer = state.keep(np.setdiff1d(np.arange(state.size), useless))
+        # one by one each deletion raises the objective; together they may not
+        if fewer.objective >= state.objective:
+            return fewer
+    worst = useless[int(np.argmin(worth[useless]))]
+    return state.keep(np.delete(np.arange(state.size), worst))

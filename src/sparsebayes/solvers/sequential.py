@@ -1,0 +1,234 @@
+"""The fast sequential algorithm as published [TF03]: one function at a time, by the update formulae.
+
+Each iteration picks one function and adds it, re-estimates its α, or deletes it; Σ, μ and the S and Q of all
+M functions follow by rank-one updates [TF03, appendix A.2-A.4] and are recomputed from a Cholesky
+factorisation when the noise changes, every `refresh` actions, and when rounding shows (an S_m ≤ 0).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from sparsebayes._array import asfloat64, to_numpy
+from sparsebayes.posterior import SPANNED, Problem, State
+from sparsebayes.solvers.base import Monitor, Solution, Solver, first_state
+from sparsebayes.solvers.fixed_point import mackay_step
+from sparsebayes.solvers.newton import maximise_jointly
+
+SELECTIONS = ("best", "random", "next")
+
+
+class Sequential(Solver):
+    """TF03's algorithm.
+
+    selection : which function is looked at next: the one whose action gains most ("best"), one at random
+        ("random"), or each in turn ("next").
+    noise_every : actions between two updates of the noise. 1 is as printed; each costs a refactorisation, and
+        on ill-conditioned bases an early update can lock the noise in at a value too high to add anything.
+    refresh : actions between two exact recomputations.
+    polish : finish with joint Newton steps in (log α, log σ²).
+    """
+
+    def __init__(
+        self, selection: str = "best", noise_every: int = 20, refresh: int = 50, polish: bool = True
+    ) -> None:
+        self.selection = selection
+        self.noise_every = noise_every
+        self.refresh = refresh
+        self.polish = polish
+
+    def solve(self, problem: Problem, monitor: Monitor) -> Solution:
+        """Act until every |Δ log α| inside is below tol and nothing outside wants in [TF03, 4.4]."""
+        if self.selection not in SELECTIONS:
+            raise ValueError(f"selection of Sequential must be one of {SELECTIONS}, got {self.selection!r}.")
+        state = first_state(problem)
+        for _ in range(10):  # a polish may reopen the question of what else to add
+            state, converged = self._run(state, monitor)
+            if not self.polish:
+                break
+            polished = maximise_jointly(state, 1e-14)
+            settled = polished.objective <= state.objective + monitor.tol
+            state = polished
+            if settled or not converged:
+                break
+        return Solution(state, converged)
+
+    def _run(self, state: State, monitor: Monitor) -> tuple[State, bool]:
+        table = Table(state)
+        pointer, actions = 0, 0
+        while monitor.record(table):
+            target = table.target()
+            if _converged(table, target, monitor.tol):
+                state = _update_noise(table.exact())
+                moved = abs(math.log(state.beta / table.beta)) > monitor.tol
+                table = Table(state)
+                if not moved and _converged(table, table.target(), monitor.tol):
+                    return state, True
+                continue
+            m, pointer = self._select(table, target, pointer, monitor.rng)
+            table.act(m, target[m])
+            actions += 1
+            if table.broken or actions % self.refresh == 0 or actions % self.noise_every == 0:
+                state = table.exact()
+                table = Table(_update_noise(state) if actions % self.noise_every == 0 else state)
+        return table.exact(), False
+
+    def _select(
+        self, table: Table, target: np.ndarray, pointer: int, rng: np.random.Generator
+    ) -> tuple[int, int]:
+        """The function to act on, among those on which an action changes something."""
+        useful = table.gains(target)
+        if self.selection == "best":
+            return int(np.argmax(useful)), pointer
+        candidates = np.flatnonzero(useful > 0)
+        if not len(candidates):
+            candidates = np.asarray([int(np.argmax(useful))])
+        if self.selection == "random":
+            return int(rng.choice(candidates)), pointer
+        later = candidates[candidates >= pointer]
+        m = int(later[0] if len(later) else candidates[0])
+        return m, m + 1
+
+
+class Table:
+    """Σ, μ of the active set and S, Q of all functions, kept by the update formulae at fixed β.
+
+    It carries what `Monitor.record` reads of a state (objective, size, beta).
+    """
+
+    def __init__(self, state: State) -> None:
+        self.problem, self.beta = state.problem, state.beta
+        quadratic = self.problem.quadratic
+        self.J = state.J.tolist()
+        self.alpha = np.full(quadratic.size, np.inf)
+        self.alpha[self.J] = to_numpy(state.alpha)
+        self.Sigma, self.mean = to_numpy(state.covariance), to_numpy(state.mean)
+        rows = quadratic.columns(state.J)
+        whitened = state.inverse_factor @ rows
+        self.S = to_numpy(self.beta - self.beta**2 * quadratic.xp.sum(whitened * whitened, axis=0)).copy()
+        self.Q = to_numpy(self.beta * (quadratic.h - state.mean @ rows)).copy()
+        self.unit = to_numpy(self.problem.unit)
+        self.objective = state.objective
+        self.broken = False
+
+    @property
+    def size(self) -> int:
+        """How many functions are active."""
+        return len(self.J)
+
+    def exact(self) -> State:
+        """The state recomputed from a Cholesky factorisation."""
+        like = self.problem.quadratic.h
+        return self.problem.start(self.J, asfloat64(self.alpha[self.J], like=like), self.beta)
+
+    def factors(self) -> tuple[np.ndarray, np.ndarray]:
+        """(s, q) of every function: those of the active ones from Σ, without cancellation."""
+        s, q = self.S.copy(), self.Q.copy()
+        variance = self.Sigma.diagonal()
+        s[self.J] = 1 / variance - self.alpha[self.J]
+        q[self.J] = self.mean / variance
+        return np.maximum(s, 1e-300), q
+
+    def target(self) -> np.ndarray:
+        """The best α of every function, ∞ for those better out and those in the span of the active ones."""
+        s, q = self.factors()
+        target = self.problem.prior.maximise(s, q, self.beta, self.unit)
+        spanned = self.S < SPANNED * self.beta
+        spanned[self.J] = False
+        target[spanned] = np.inf
+        return target
+
+    def gains(self, target: np.ndarray) -> np.ndarray:
+        """What moving each α to its target adds to the objective; exact for one move [TF03, A.2-A.4]."""
+        s, q = self.factors()
+        prior = self.problem.prior
+        after = prior.gain(target, s, q, self.beta, self.unit)
+        gains = after - prior.gain(self.alpha, s, q, self.beta, self.unit)
+        if len(self.J) == 1 and not np.isfinite(target[self.J[0]]):
+            gains[self.J[0]] = -np.inf  # the last function stays: a model needs one
+        return gains
+
+    def act(self, m: int, alpha: float) -> None:
+        """Add, re-estimate or delete function m so that its precision is `alpha`."""
+        if alpha == self.alpha[m]:
+            return
+        self.objective += float(self.gains(np.where(np.arange(len(self.S)) == m, alpha, self.alpha))[m])
+        if m not in self.J:
+            self._add(m, alpha)
+        elif math.isfinite(alpha):
+            self._change(self.J.index(m), 1 / (self.alpha[m] - alpha), alpha)
+        else:
+            self._delete(m)
+        self.broken = bool((self.S <= 0).any())
+
+    def _products(self, weights: np.ndarray) -> np.ndarray:
+        """βΦᵀΦ_J weights: the products of a combination of active functions with all functions."""
+        rows = to_numpy(self.problem.quadratic.columns(self.J))
+        return self.beta * (weights @ rows)
+
+    def _add(self, m: int, alpha: float) -> None:
+        """[TF03, A.2], with the off-diagonal of Σ̃ carrying one β (see the errata)."""
+        column = to_numpy(self.problem.quadratic.columns([m]))[0]
+        v = self.Sigma @ column[self.J]  # ΣΦᵀφ_m
+        variance = 1 / (alpha + self.S[m])
+        mean = variance * self.Q[m]
+        error = self.beta * column - self.beta * self._products(v)  # βφᵀe for every function
+        self.Sigma = np.block(
+            [
+                [self.Sigma + self.beta**2 * variance * np.outer(v, v), -self.beta * variance * v[:, None]],
+                [-self.beta * variance * v[None, :], np.full((1, 1), variance)],
+            ]
+        )
+        self.mean = np.append(self.mean - self.beta * mean * v, mean)
+        self.S -= variance * error**2
+        self.Q -= mean * error
+        self.alpha[m] = alpha
+        self.J.append(m)
+
+    def _change(self, j: int, inverse: float, alpha: float) -> None:
+        """[TF03, A.3]: κ = 1/(Σ_jj + 1/(α̃−α)); `inverse` is −1/(α̃−α), 0 for a deletion [A.4]."""
+        column, mean = self.Sigma[:, j].copy(), self.mean[j]
+        kappa = 1 / (column[j] - inverse)
+        products = self._products(column)
+        self.Sigma = self.Sigma - kappa * np.outer(column, column)
+        self.mean = self.mean - kappa * mean * column
+        self.S += kappa * products**2
+        self.Q += kappa * mean * products
+        self.alpha[self.J[j]] = alpha
+
+    def _delete(self, m: int) -> None:
+        j = self.J.index(m)
+        self._change(j, 0.0, np.inf)
+        self.Sigma = np.delete(np.delete(self.Sigma, j, axis=0), j, axis=1)
+        self.mean = np.delete(self.mean, j)
+        del self.J[j]
+
+
+def _converged(table: Table, target: np.ndarray, tol: float) -> bool:
+    """Every |Δ log α| inside below tol (or worth nothing), nothing outside worth adding [TF03, 4.4]."""
+    inside = target[table.J]
+    if not np.isfinite(inside).all():
+        return table.size == 1
+    gains = table.gains(target)
+    rounding = 1e-13 * (1 + abs(table.objective))
+    outside = np.isfinite(target)
+    outside[table.J] = False
+    if outside.any() and gains[outside].max() > max(tol**2, rounding):
+        return False
+    step = np.abs(np.log(inside / table.alpha[table.J]))
+    return bool(((step < tol) | (gains[table.J] < rounding)).all())
+
+
+def _update_noise(state: State) -> State:
+    """The noise update, halved in the logarithm until the objective does not fall."""
+    if not state.problem.noise.estimate:
+        return state
+    beta = mackay_step(state)[1]
+    for _ in range(20):
+        following = state.problem.state(state.active, state.alpha, beta)
+        if following.objective >= state.objective:
+            return following
+        beta = math.sqrt(beta * state.beta)
+    return state

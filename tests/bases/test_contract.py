@@ -1,0 +1,286 @@
+"""What every basis promises, checked for every subclass of Basis there is."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+from typing import NamedTuple
+
+import array_api_compat
+import array_api_strict
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+
+from sparsebayes.bases import (
+    RBF,
+    Basis,
+    Bias,
+    Columns,
+    Concatenation,
+    Kernel,
+    Laplacian,
+    Linear,
+    LinearSpline,
+    Polynomial,
+    Precomputed,
+    Sigmoid,
+)
+
+
+def inverse_multiquadric(X, Z):
+    """A kernel the package does not have."""
+    xp = array_api_compat.array_namespace(X, Z)
+    return 1.0 / xp.sqrt(1.0 + xp.sum((X[:, None, :] - Z[None, :, :]) ** 2, axis=2))
+
+
+EXAMPLES: dict[type[Basis], list[Basis]] = {
+    RBF: [RBF(), RBF("auto"), RBF(0.3), RBF(width=2.0)],
+    Laplacian: [Laplacian(), Laplacian(0.7)],
+    Polynomial: [Polynomial(), Polynomial(0.5, degree=5, coef0=1.0)],
+    Linear: [Linear()],
+    Sigmoid: [Sigmoid(), Sigmoid(0.2, coef0=-0.5)],
+    LinearSpline: [LinearSpline(), LinearSpline(width=3.0)],
+    Kernel: [Kernel(inverse_multiquadric)],
+    Precomputed: [Precomputed()],
+    Columns: [Columns(), Columns(degree=2), Columns(degree=3)],
+    Bias: [Bias()],
+    Concatenation: [RBF() + Columns(degree=2) + Bias(), Linear() + RBF(0.1), Bias() + Bias()],
+}
+
+
+class Problem(NamedTuple):
+    """A basis with rows to bind it to and rows to evaluate it at."""
+
+    basis: Basis
+    train: np.ndarray
+    test: np.ndarray
+
+
+def problem(basis: Basis, train: np.ndarray, test: np.ndarray) -> Problem:
+    """The problem itself; for precomputed kernels the kernel matrices in place of the points."""
+    if isinstance(basis, Precomputed):
+        return Problem(basis, inverse_multiquadric(train, train), inverse_multiquadric(test, train))
+    return Problem(basis, train, test)
+
+
+def random_problem(basis: Basis, seed: int, n: int = 13, n_test: int = 7, d: int = 3) -> Problem:
+    """Points away from the origin, with inputs on different scales."""
+    rng = np.random.default_rng(seed)
+    spread = rng.uniform(0.3, 2.0, size=d)
+    train, test = (rng.normal(size=(rows, d)) * spread + rng.normal(size=d) for rows in (n, n_test))
+    return problem(basis, train, test)
+
+
+ALL = [example for examples in EXAMPLES.values() for example in examples]
+every_basis = pytest.mark.parametrize("basis", ALL, ids=lambda basis: repr(basis).split(" at 0x")[0])
+seeds = pytest.mark.parametrize("seed", range(3))
+CLOSE = {"rtol": 1e-12, "atol": 1e-13}
+
+
+def concrete_bases(root: type[Basis] = Basis) -> set[type[Basis]]:
+    """Every subclass in the package that can be made."""
+    found = set()
+    for child in root.__subclasses__():
+        found |= concrete_bases(child)
+        if child.__module__.startswith("sparsebayes.") and not inspect.isabstract(child):
+            found.add(child)
+    return found
+
+
+def test_every_basis_has_an_example():
+    assert concrete_bases() == set(EXAMPLES)
+
+
+@every_basis
+@seeds
+def test_shape_at_training_and_new_points(basis, seed):
+    basis, train, test = random_problem(basis, seed)
+    bound = basis.bind(train)
+    assert bound(train).shape == (len(train), bound.n_functions)
+    assert bound(test).shape == (len(test), bound.n_functions)
+    assert bound(test[:0]).shape == (0, bound.n_functions)
+    assert np.isfinite(bound(test)).all()
+
+
+@every_basis
+@seeds
+def test_selection_equals_the_columns(basis, seed):
+    basis, train, test = random_problem(basis, seed)
+    bound = basis.bind(train)
+    rng = np.random.default_rng(seed)
+    J = rng.permutation(bound.n_functions)[: 1 + bound.n_functions // 2]
+    chosen = bound.select(J)
+    assert chosen.n_functions == len(J)
+    assert_allclose(chosen(train), bound(train)[:, J], **CLOSE)
+    assert_allclose(chosen(test), bound(test)[:, J], **CLOSE)
+    again = rng.permutation(len(J))[: 1 + len(J) // 2]
+    assert_allclose(chosen.select(list(again))(test), bound(test)[:, J[again]], **CLOSE)
+
+
+@every_basis
+def test_selection_of_nothing(basis):
+    basis, train, test = random_problem(basis, 0)
+    empty = basis.bind(train).select([])
+    assert empty.n_functions == 0
+    assert empty(test).shape == (len(test), 0)
+    assert empty.operator(test).shape == (len(test), 0)
+
+
+@every_basis
+def test_selection_refuses_what_is_not_there(basis):
+    basis, train, _ = random_problem(basis, 0)
+    bound = basis.bind(train)
+    with pytest.raises(IndexError, match="J must lie between"):
+        bound.select([0, bound.n_functions])
+    with pytest.raises(IndexError, match="J must lie between"):
+        bound.select([-1])
+    with pytest.raises(TypeError, match="J must be a sequence of integers"):
+        bound.select([True])
+
+
+@every_basis
+@seeds
+def test_clone_and_pickle_give_equal_results(basis, seed):
+    basis, train, test = random_problem(basis, seed)
+    bound = basis.bind(train)
+    assert repr(clone(basis)) == repr(basis)
+    assert_array_equal(clone(basis).bind(train)(test), bound(test))
+    assert_array_equal(pickle.loads(pickle.dumps(bound))(test), bound(test))
+
+
+@every_basis
+@seeds
+def test_column_m_is_a_function_of_x_alone(basis, seed):
+    """Row n of Φ depends on row n of X only: rows split, reordered or repeated give the same values."""
+    basis, train, test = random_problem(basis, seed)
+    bound = basis.bind(train)
+    Phi = bound(test)
+    assert_allclose(np.concatenate([bound(test[:3]), bound(test[3:])]), Phi, **CLOSE)
+    rows = np.random.default_rng(seed).integers(len(test), size=9)
+    assert_allclose(bound(test[rows]), Phi[rows], **CLOSE)
+
+
+@every_basis
+@pytest.mark.parametrize("d", [1, 2])
+def test_finite_on_degenerate_inputs(basis, d):
+    rng = np.random.default_rng(d)
+    for points in (
+        np.zeros((6, d)),
+        np.full((6, d), 0.1),
+        np.repeat(rng.normal(size=(3, d)), 2, axis=0),
+        rng.normal(size=(6, d)) + 1e6,
+        rng.normal(size=(1, d)),
+    ):
+        case = problem(basis, points, points)
+        assert np.isfinite(case.basis.bind(case.train)(case.test)).all()
+
+
+@every_basis
+@seeds
+def test_operator_is_the_matrix_and_its_adjoint(basis, seed):
+    basis, train, test = random_problem(basis, seed)
+    bound = basis.bind(train)
+    rng = np.random.default_rng(seed)
+    w, v = rng.normal(size=bound.n_functions), rng.normal(size=len(test))
+    operator = bound.operator(test)
+    M = bound.n_functions
+    assert operator.shape == (len(test), M)
+    assert_allclose(operator.columns(range(M)), bound(test), **CLOSE)
+    forward = operator.columns(range(M)) @ w
+    assert_allclose(forward @ v, w @ operator.adjoint(v[:, None])[:, 0], rtol=1e-10, atol=1e-10)
+
+
+@every_basis
+@seeds
+def test_operator_of_a_selection(basis, seed):
+    basis, train, test = random_problem(basis, seed)
+    bound = basis.bind(train)
+    J = np.random.default_rng(seed).permutation(bound.n_functions)
+    operator = bound.select(J).operator(test)
+    assert_allclose(operator.columns(range(len(J))), bound(test)[:, J], **CLOSE)
+
+
+@every_basis
+def test_inputs_are_never_modified(basis):
+    basis, train, test = random_problem(basis, 4)
+    weights = np.arange(1.0, len(train) + 1)
+    kept = [a.copy() for a in (train, test, weights)]
+    before = repr(basis)
+    for array in (train, test, weights):
+        array.setflags(write=False)
+    bound = basis.bind(train, weights)
+    bound(test), bound(train), bound.operator(test), bound.select([0])(test)
+    for array, copy in zip((train, test, weights), kept, strict=True):
+        assert_array_equal(array, copy)
+    assert repr(basis) == before
+
+
+@pytest.mark.parametrize(
+    "basis",
+    [b for b in ALL if not isinstance(b, Precomputed)],
+    ids=lambda basis: repr(basis).split(" at 0x")[0],
+)
+@seeds
+def test_integer_weights_equal_repeated_rows(basis, seed):
+    """Functions bound with weights agree with those bound to repeated rows, one copy of each row kept."""
+    weights = np.random.default_rng(seed).integers(1, 4, size=13)
+    basis, train, test = random_problem(basis, seed)
+    repeated = basis.bind(np.repeat(train, weights, axis=0))
+    weighted = basis.bind(train, weights)
+    for column in np.asarray(weighted(test)).T:
+        gaps = np.abs(np.asarray(repeated(test)) - column[:, None]).max(axis=0)
+        assert gaps.min() <= 1e-12 * (1 + np.abs(column).max())
+
+
+@every_basis
+@seeds
+def test_centres(basis, seed):
+    """Where functions have centres, `centred_at` the same rows gives the same functions back."""
+    basis, train, test = random_problem(basis, seed)
+    bound = basis.bind(train)
+    moved = bound.centred_at(test)
+    if bound.vectors is None:
+        assert moved is None or moved.n_functions % len(test) == 0
+        return
+    assert bound.vectors.shape == (bound.n_functions, train.shape[1])
+    J = np.random.default_rng(seed).permutation(bound.n_functions)[:4]
+    assert_array_equal(bound.select(J).vectors, bound.vectors[J])
+    assert_allclose(bound.centred_at(train)(test), bound(test), **CLOSE)
+    assert_array_equal(moved.vectors[: len(test)], test)
+
+
+@every_basis
+@seeds
+def test_array_api_arrays_give_the_same_numbers(basis, seed):
+    basis, train, test = random_problem(basis, seed)
+    bound = basis.bind(array_api_strict.asarray(train))
+    strict = bound(array_api_strict.asarray(test))
+    assert strict.dtype == array_api_strict.float64
+    assert_allclose(np.asarray(strict), basis.bind(train)(test), rtol=1e-10, atol=1e-12)
+    J = [bound.n_functions - 1, 0]
+    chosen = bound.select(J)(array_api_strict.asarray(test))
+    assert_allclose(np.asarray(chosen), basis.bind(train)(test)[:, J], rtol=1e-10, atol=1e-12)
+
+
+@every_basis
+def test_lists_and_integers_are_points_too(basis):
+    basis, train, test = random_problem(basis, 1)
+    train, test = np.round(3 * train), np.round(3 * test)
+    expected = basis.bind(train)(test)
+    assert_array_equal(basis.bind(train.tolist())(test.tolist()), expected)
+    assert_array_equal(basis.bind(train.astype(int))(test.astype(int)), expected)
+
+
+@every_basis
+def test_wrong_width_is_refused(basis):
+    basis, train, test = random_problem(basis, 2)
+    bound = basis.bind(train)
+    if basis.__class__.__name__ == "Bias" or repr(basis).count("Bias") == 2:
+        assert bound(test[:, :-1]).shape == (len(test), bound.n_functions)
+        return
+    with pytest.raises(ValueError, match="X must have"):
+        bound(test[:, :-1])
+    with pytest.raises(ValueError, match="X must have two dimensions, got 1"):
+        bound(test[0])

@@ -1,0 +1,115 @@
+import sys
+
+import matplotlib
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.gaussian_process import GaussianProcessRegressor
+
+from sparsebayes import Bias, LinearSpline, RelevanceVectorRegressor
+from sparsebayes.datasets import make_sinc
+from sparsebayes.inspection import RegressionDisplay
+
+matplotlib.use("Agg")
+from matplotlib import pyplot
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    pyplot.close("all")
+
+
+def fitted(seed=0, **parameters):
+    X, y, _ = make_sinc(60, random_state=seed)
+    return RelevanceVectorRegressor(**{"gamma": 0.1, **parameters}).fit(X, y), X, y
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_curve_is_the_prediction_and_the_band_two_standard_deviations(seed):
+    model, X, y = fitted(seed)
+    display = RegressionDisplay.from_estimator(model, X, y)
+    mean, std = model.predict(display.grid[:, None], return_std=True)
+    np.testing.assert_array_equal(display.line_.get_xydata(), np.column_stack([display.grid, mean]))
+    corners = display.band_.get_paths()[0].vertices
+    assert corners[:, 1].max() == pytest.approx((mean + 2 * std).max())
+    assert corners[:, 1].min() == pytest.approx((mean - 2 * std).min())
+    assert display.grid[0] <= X.min()
+    assert display.grid[-1] >= X.max()
+
+
+def test_circles_lie_on_the_data_points_that_were_kept():
+    model, X, y = fitted()
+    display = RegressionDisplay.from_estimator(model, X, y)
+    kept = model.relevance_
+    np.testing.assert_array_equal(display.circles_.get_offsets(), np.column_stack([X[kept, 0], y[kept]]))
+    np.testing.assert_array_equal(display.points_.get_offsets(), np.column_stack([X[:, 0], y]))
+
+
+def test_without_targets_circles_lie_on_the_curve():
+    model, X, _ = fitted()
+    display = RegressionDisplay.from_estimator(model, X)
+    assert display.points_ is None
+    np.testing.assert_allclose(display.heights, model.predict(model.relevance_vectors_))
+
+
+def test_a_vector_that_is_not_among_the_points_drawn_lies_on_the_curve():
+    model, X, y = fitted()
+    left_out = model.relevance_[0]
+    rest = np.delete(np.arange(len(X)), left_out)
+    display = RegressionDisplay.from_estimator(model, X[rest], y[rest])
+    assert display.heights[0] == pytest.approx(model.predict(X[[left_out]])[0])
+    np.testing.assert_array_equal(display.heights[1:], y[model.relevance_[1:]])
+
+
+def test_functions_without_a_centre_get_no_circle():
+    model, X, y = fitted(kernel=LinearSpline() + Bias(), fit_intercept=False)
+    display = RegressionDisplay.from_estimator(model, X, y)
+    assert len(display.vectors) == (model.relevance_ < len(X)).sum()
+
+
+def test_any_regressor_with_a_standard_deviation_can_be_drawn():
+    X, y, _ = make_sinc(30, random_state=0)
+    display = RegressionDisplay.from_estimator(GaussianProcessRegressor(alpha=0.01).fit(X, y), X, y)
+    assert display.circles_ is None
+
+
+@pytest.mark.parametrize("table", [pd.DataFrame, pl.DataFrame])
+def test_column_names_are_kept(table):
+    X, y, _ = make_sinc(40, random_state=1)
+    named = table({"depth": X[:, 0]})
+    display = RegressionDisplay.from_estimator(RelevanceVectorRegressor().fit(named, y), named, y)
+    plain = RegressionDisplay.from_estimator(RelevanceVectorRegressor().fit(X, y), X, y)
+    np.testing.assert_allclose(display.mean, plain.mean)
+    np.testing.assert_array_equal(display.heights, plain.heights)
+
+
+def test_it_draws_where_it_is_told_to_and_again():
+    model, X, y = fitted()
+    _, ax = pyplot.subplots()
+    display = RegressionDisplay.from_estimator(model, X, y, ax=ax)
+    assert display.ax_ is ax
+    other = display.plot()
+    assert other is display
+    assert display.ax_ is not ax
+    assert display.figure_ is display.ax_.figure
+    assert ax.get_legend_handles_labels()[1] == display.ax_.get_legend_handles_labels()[1]
+
+
+def test_bad_input_is_named():
+    model, X, y = fitted()
+    with pytest.raises(ValueError, match=r"X must have one column .* got shape \(60, 2\)"):
+        RegressionDisplay.from_estimator(model, np.c_[X, X], y)
+    with pytest.raises(ValueError, match=r"y must have 60 values, one a row of X, got shape \(59,\)"):
+        RegressionDisplay.from_estimator(model, X, y[1:])
+    with pytest.raises(NotFittedError):
+        RegressionDisplay.from_estimator(RelevanceVectorRegressor(), X, y)
+
+
+def test_without_matplotlib_the_error_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    model, X, y = fitted()
+    with pytest.raises(ImportError, match=r"pip install sparsebayes\[plot\]"):
+        RegressionDisplay.from_estimator(model, X, y)
