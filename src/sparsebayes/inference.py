@@ -210,8 +210,6 @@ def _in_user_units(solution: Solution, scaling: Scaling, monitor: Monitor) -> Re
     mean = take(state.mean, order) * factor
     covariance = take(take(state.covariance, order), order, axis=1) * factor[:, None] * factor[None, :]
     means = take(scaling.means, J)
-    if not scaling.center:
-        means = means * 0.0
     return Result(
         active=scaling.kept[J],
         mean=mean,

@@ -9,7 +9,7 @@ The only Cholesky factorisation of the model is here:
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -28,7 +28,7 @@ from sparsebayes._array import (
     triangular_inverse,
 )
 from sparsebayes.likelihoods import Gaussian
-from sparsebayes.priors import Prior
+from sparsebayes.priors import Prior, Uniform
 from sparsebayes.quadratic import Quadratic, Restriction
 
 SMALL_RESIDUAL = 1e-6  # of tᵀt: below it the difference tᵀt − hᵀμ has lost too many digits
@@ -50,6 +50,10 @@ class Problem:
     def state(self, active: Restriction, alpha: Array, beta: float) -> State:
         """The posterior with the functions `active` at precisions α (S,) and noise precision β."""
         return State(self, active, alpha, float(beta))
+
+    def relaxed(self) -> Problem:
+        """The same problem under the uniform prior."""
+        return replace(self, prior=Uniform())
 
     def start(self, J: Indices, alpha: Array, beta: float) -> State:
         """The same, from the indices of the functions."""

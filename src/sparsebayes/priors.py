@@ -27,9 +27,13 @@ STEP = 5e-3  # of the difference stencils in log α, log β: error ~ STEP⁴ in 
 
 
 class Prior(BaseEstimator, ABC):
-    """A prior on each precision α, given the noise precision β."""
+    """A prior on each precision α, given the noise precision β.
+
+    depends_on_noise : whether the log density changes with β.  flat : whether it is constant.
+    """
 
     depends_on_noise = False
+    flat = False
 
     @abstractmethod
     def maximise(self, s: Array, q: Array, beta: float, unit: Array) -> Array:
@@ -101,6 +105,8 @@ def _second(f: Any) -> Array:
 
 class Uniform(Prior):
     """No prior: the classical relevance vector machine. α* = s²/(q²−s) if q² > s, else ∞ [TF03, eq. 20]."""
+
+    flat = True
 
     def maximise(self, s: Array, q: Array, beta: float, unit: Array) -> Array:
         """s²/(q²−s), or ∞."""

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsebayes._array import Array, Indices, asfloat64, is_numpy, namespace, take
+from sparsebayes._array import Array, Indices, asfloat64, is_numpy, namespace, take, weighted_squares
 
 BLOCK_ELEMENTS = 1 << 19  # elements of Φ looked at together: small enough to stay in the cache
 
@@ -32,7 +32,7 @@ class Operator(ABC):
         """Φᵀ V for V of shape (N, k): an (M, k) array."""
 
     def means_and_norms(self, weights: Array, center: bool) -> tuple[Array, Array]:
-        """Weighted column means m and norms of Φ − 1mᵀ (of Φ with `center=False`), each of length M.
+        """Weighted column means m and norms of Φ − 1mᵀ, each of length M; m = 0 with `center=False`.
 
         The norm is √Σ_n w_n (φ_nm − m_m)². It is computed from the deviations, never as a difference of two
         large sums, and without overflow for entries as large as 1e±150.
@@ -49,16 +49,16 @@ class Operator(ABC):
 
 def _block_means_and_norms(block: Array, weights: Array, center: bool) -> tuple[Array, Array]:
     xp = namespace(block, weights)
-    means = (weights @ block) / xp.sum(weights)
+    means = (weights @ block) / xp.sum(weights) if center else xp.zeros_like(block[0, :])
     deviations = block - means[None, :] if center else block
     with np.errstate(over="ignore", under="ignore"):
-        squares = weights @ (deviations * deviations)
+        squares = weighted_squares(deviations, weights)
     if bool(xp.all((squares > 1e-200) & (squares < 1e200))):
         norms = xp.sqrt(squares)
     else:  # squares overflow or underflow, or a column is zero: scale each column by its largest entry first
         peak = xp.max(xp.abs(deviations), axis=0)
         unit = deviations / xp.where(peak > 0, peak, xp.ones_like(peak))[None, :]
-        norms = peak * xp.sqrt(weights @ (unit * unit))
+        norms = peak * xp.sqrt(weighted_squares(unit, weights))
     if center:  # what rounding leaves of a constant column is not a basis function
         rounding = 1e-13 * xp.abs(means) * xp.sqrt(xp.sum(weights))
         norms = xp.where(norms <= rounding, xp.zeros_like(norms), norms)
@@ -103,7 +103,7 @@ class SparseOperator(Operator):
     def means_and_norms(self, weights: Array, center: bool) -> tuple[Array, Array]:
         """Means and norms from the stored entries; the columns where that would cancel, from the columns."""
         total = weights.sum()
-        means = np.asarray(self.X.T @ weights) / total
+        means = np.asarray(self.X.T @ weights) / total if center else np.zeros(self.shape[1])
         peak = np.asarray(abs(self.X).max(axis=0).todense()).ravel() if self.shape[0] else np.zeros(0)
         scale = np.where(peak > 0, peak, 1.0)
         squared = self.X.copy()

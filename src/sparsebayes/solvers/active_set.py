@@ -25,13 +25,15 @@ from sparsebayes._array import Indices, NotPositiveDefinite, asfloat64, take, to
 from sparsebayes.posterior import SPANNED, Problem, Scores, State
 from sparsebayes.solvers.base import Monitor, Solution, Solver, first_state
 from sparsebayes.solvers.fixed_point import mackay_step
-from sparsebayes.solvers.newton import maximise_jointly
+from sparsebayes.solvers.newton import maximise_jointly, polish
 
 CRUDE_GAIN = 1.0  # nats: growing before the exchanges stops when nothing is worth more
 LOOSE = 1e-2  # nats: joint Newton steps between additions stop when the next promises less
-FINAL = 1e-14  # nats: the same for the steps that end the fit
 WORTHWHILE = 0.05  # nats: an exchange round that gains less is the last
+SMALLEST_POOL = 8
 SMALL = 256  # functions: where there are no more, all of them are let in at once as well
+TRIAL_GAIN = 0.3  # nats: the same while an exchange is being tried
+FRACTION = 0.1  # of the best gain: what is worth less waits for the next scoring pass
 LEVEL = 0.1  # α/β of every function when a contest opens, on columns of unit norm
 HOPELESS = 1.0  # α/β beyond which a function explains too little to stay in a contest
 
@@ -52,7 +54,7 @@ class ActiveSet(Solver):
         batch: int = 16,
         independence: float = 0.6,
         exchanges: int = 2,
-        substitutes: int = 6,
+        substitutes: int = 3,
     ) -> None:
         self.pool = pool
         self.batch = batch
@@ -69,31 +71,31 @@ class ActiveSet(Solver):
             if state.objective < before + WORTHWHILE:
                 break
         if self.exchanges and problem.quadratic.size <= SMALL:
+            everything = np.arange(problem.quadratic.size)
             for level in (LEVEL * state.beta, float(np.median(to_numpy(state.alpha)))):
-                everything = _contest(problem, range(problem.quadratic.size), level, state.beta, 500, 0.3)
-                state, going = self._contested(state, everything, monitor, going)
+                for rival in _contests(problem, everything, level, state.beta, 500, 0.3):
+                    state, going = self._contested(state, rival, monitor, going)
         return self._finish(state, monitor, going)
 
     def _open(self, problem: Problem) -> State:
         """What is left of the pool, or the single best function where that is better."""
         quadratic, beta = problem.quadratic, problem.noise.beta
-        state = maximise_jointly(first_state(problem), LOOSE, 20)
         size = int(min(self.pool, quadratic.size, quadratic.n / 2))
-        if size < 8:
-            return state
-        # spread over the range of h = φᵀt: depends neither on chance nor on the order of the functions
-        order = np.argsort(to_numpy(quadratic.h), kind="stable")
-        pool = order[np.linspace(0, quadratic.size - 1, size).astype(np.int64)]
-        opened = _contest(problem, pool, LEVEL * beta, beta, 12, 1.3)
-        if opened is None or _collapsed(opened) or opened.objective < state.objective:
-            return state
-        return opened
+        first = first_state(problem)
+        rivals = []
+        if size >= SMALLEST_POOL:
+            # spread over the range of h = φᵀt: depends neither on chance nor on the order of the functions
+            order = np.argsort(to_numpy(quadratic.h), kind="stable")
+            pool = order[np.linspace(0, quadratic.size - 1, size).astype(np.int64)]
+            rivals = [r for r in _contests(problem, pool, LEVEL * beta, beta, 12, 1.3) if not _collapsed(r)]
+        best = max([first, *rivals], key=lambda each: each.objective)
+        return maximise_jointly(first, LOOSE, 20) if best is first else best
 
     def _finish(self, state: State, monitor: Monitor, going: bool) -> Solution:
         """Add what is worth anything at all, with Newton steps to the end."""
         while going:
             state, going = self._grow(state, monitor, monitor.tol)
-            state = maximise_jointly(state, FINAL)
+            state = polish(state)
             scores = state.scores
             if not float(scores.gain[best_candidate(scores)]) > monitor.tol:
                 return Solution(state, True)
@@ -129,7 +131,7 @@ class ActiveSet(Solver):
         pool = min(2 * self.batch, len(gain))
         order = np.argpartition(gain, -pool)[-pool:]
         order = order[np.argsort(-gain[order], kind="stable")]
-        order = order[gain[order] > max(least_gain, 0.1 * gain[order[0]])]
+        order = order[gain[order] > max(least_gain, FRACTION * gain[order[0]])]
         if len(order) < 2 or self.batch == 1:
             return order[:1]
         cosine = _cosines(scores, order)
@@ -152,7 +154,7 @@ class ActiveSet(Solver):
         """The state, or what the rival grows into where that is better."""
         if not going or rival is None:
             return state, going
-        rival, going = self._grow(maximise_jointly(rival, LOOSE, 1), monitor, LOOSE, state.objective)
+        rival, going = self._grow(maximise_jointly(rival, LOOSE, 1), monitor, TRIAL_GAIN, state.objective)
         if _collapsed(rival) and not _collapsed(state):
             return state, going
         return max(state, rival, key=lambda each: each.objective), going
@@ -201,15 +203,26 @@ def contract(state: State, rounds: int, power: float = 1.0) -> State:
     return state
 
 
-def _contest(
+def _contests(
     problem: Problem, J: Indices, alpha: float, beta: float, rounds: int, power: float
-) -> State | None:
-    """What is left of the functions J, all at one precision to begin with."""
+) -> list[State]:
+    """What is left of the functions J, all at one precision to begin with.
+
+    A prior that punishes every function can end a contest before the useful ones have found their weight, so
+    there is a second one under the uniform prior, whose survivors then come under the prior.
+    """
     like = problem.quadratic.h
-    try:
-        return contract(problem.start(J, asfloat64(np.full(len(J), alpha), like=like), beta), rounds, power)
-    except NotPositiveDefinite:
-        return None
+    outcomes = []
+    for arena in (problem,) if problem.prior.flat else (problem, problem.relaxed()):
+        try:
+            start = arena.start(J, asfloat64(np.full(len(J), alpha), like=like), beta)
+            left = contract(start, rounds, power)
+            if arena is not problem:
+                left = maximise_jointly(problem.state(left.active, left.alpha, left.beta), LOOSE, 20)
+            outcomes.append(left)
+        except NotPositiveDefinite:
+            continue
+    return outcomes
 
 
 def _cosines(scores: Scores, J: np.ndarray) -> np.ndarray:

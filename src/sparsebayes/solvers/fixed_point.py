@@ -16,7 +16,7 @@ import numpy as np
 from sparsebayes._array import Array, NotPositiveDefinite, asfloat64, to_numpy
 from sparsebayes.posterior import Problem, State
 from sparsebayes.solvers.base import Monitor, Solution, Solver
-from sparsebayes.solvers.newton import maximise_jointly
+from sparsebayes.solvers.newton import polish
 
 UPDATES = ("mackay", "em")
 START = 0.1  # α/β of every function at the start, on columns of unit norm
@@ -45,7 +45,7 @@ class FixedPoint(Solver):
         while True:
             state, converged = self._iterate(state, monitor)
             if self.polish:
-                state = maximise_jointly(state, 1e-14)
+                state = polish(state)
             returning = _readmitted(state, monitor.tol) if converged else None
             if returning is None:
                 return Solution(state, converged)

@@ -15,7 +15,7 @@ from sparsebayes._array import asfloat64, to_numpy
 from sparsebayes.posterior import SPANNED, Problem, State
 from sparsebayes.solvers.base import Monitor, Solution, Solver, first_state
 from sparsebayes.solvers.fixed_point import mackay_step
-from sparsebayes.solvers.newton import maximise_jointly
+from sparsebayes.solvers.newton import polish
 
 SELECTIONS = ("best", "random", "next")
 
@@ -48,7 +48,7 @@ class Sequential(Solver):
             state, converged = self._run(state, monitor)
             if not self.polish:
                 break
-            polished = maximise_jointly(state, 1e-14)
+            polished = polish(state)
             settled = polished.objective <= state.objective + monitor.tol
             state = polished
             if settled or not converged:
