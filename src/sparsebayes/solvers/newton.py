@@ -31,10 +31,10 @@ from sparsebayes._array import (
 )
 from sparsebayes.posterior import State
 
-FINAL = 1e-12  # nats: the steps that end a fit stop when the next promises less
+FINAL = 1e-14  # nats: the steps that end a fit stop when the next promises less
 POLISH_JUMPS = 50
 LONGEST_STEP = 4.0  # in log α or log β
-ROUNDING = 1e-13  # relative: what rounding may cost the objective in a step that gains next to nothing
+ROUNDING = 2e-13  # per row: what rounding may cost the objective in a step that gains next to nothing
 
 
 def noise_is_free(state: State) -> bool:
@@ -127,7 +127,8 @@ def _newton_step(state: State, damping: float, tol: float) -> tuple[State | None
         if promised < tol and damping <= 1:
             return None, damping
         following = _moved(state, step, with_noise)
-        if following is not None and following.objective >= state.objective - ROUNDING * abs(state.objective):
+        lowest = state.objective - ROUNDING * state.problem.quadratic.n
+        if following is not None and following.objective >= lowest:
             modelled = promised + 0.5 * float(step @ (hessian @ step))
             return following, _next_damping(damping, following.objective - state.objective, modelled)
         damping = max(8 * damping, 1e-4)
