@@ -65,17 +65,29 @@ class ActiveSet(Solver):
     def solve(self, problem: Problem, monitor: Monitor) -> Solution:
         """Open, grow crudely, exchange while it pays, grow to the end, polish."""
         state, going = self._grow(self._open(problem), monitor, CRUDE_GAIN)
+        state, going = self._exchange(state, monitor, going)
+        if self.exchanges and problem.quadratic.size <= SMALL:
+            state, going = self._open_to_all(state, monitor, going)
+            state, going = self._exchange(state, monitor, going)
+        return self._finish(state, monitor, going)
+
+    def _exchange(self, state: State, monitor: Monitor, going: bool) -> tuple[State, bool]:
+        """Exchange rounds, until one no longer pays."""
         for _ in range(self.exchanges):
             before = state.objective
             state, going = self._contested(state, self._offered(state), monitor, going)
             if state.objective < before + WORTHWHILE:
                 break
-        if self.exchanges and problem.quadratic.size <= SMALL:
-            everything = np.arange(problem.quadratic.size)
-            for level in (LEVEL * state.beta, float(np.median(to_numpy(state.alpha)))):
-                for rival in _contests(problem, everything, level, state.beta, 500, 0.3):
-                    state, going = self._contested(state, rival, monitor, going)
-        return self._finish(state, monitor, going)
+        return state, going
+
+    def _open_to_all(self, state: State, monitor: Monitor, going: bool) -> tuple[State, bool]:
+        """Contests of all functions, from two precisions: what MacKay's updates find from the full basis."""
+        problem = state.problem
+        everything = np.arange(problem.quadratic.size)
+        for level in (LEVEL * state.beta, float(np.median(to_numpy(state.alpha)))):
+            for rival in _contests(problem, everything, level, state.beta, 500, 0.3):
+                state, going = self._contested(state, rival, monitor, going)
+        return state, going
 
     def _open(self, problem: Problem) -> State:
         """What is left of the pool, or the single best function where that is better."""
@@ -173,10 +185,12 @@ def substitutes(scores: Scores, number: int) -> np.ndarray:
     Q = scores.Q[None, :] + beta_T * (state.mean / state.variance)[:, None]
     ratio = to_numpy(Q * Q / xp.where(S > SPANNED * state.beta, S, math.inf)).copy()
     ratio[:, state.J] = 0.0
-    number = min(number, ratio.shape[1] - state.size)
-    if number <= 0:
-        return np.zeros(0, dtype=np.int64)
-    return np.unique(np.argpartition(ratio, -number, axis=1)[:, -number:])
+    chosen = []
+    for _ in range(min(number, ratio.shape[1] - state.size)):
+        best = np.argmax(ratio, axis=1)
+        ratio[np.arange(state.size), best] = 0.0
+        chosen.append(best)
+    return np.unique(np.concatenate(chosen)) if chosen else np.zeros(0, dtype=np.int64)
 
 
 def contract(state: State, rounds: int, power: float = 1.0) -> State:

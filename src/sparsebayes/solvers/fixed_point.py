@@ -55,12 +55,19 @@ class FixedPoint(Solver):
         going = monitor.record(state)
         while going:
             following = _prune(self._step(state))
-            change = _change(state, following)
+            settled = self._settled(state, following, monitor.tol)
             state = following
-            if change < (max(monitor.tol, 1e-3) if self.polish else monitor.tol):
+            if settled:
                 return state, True
             going = monitor.record(state)
         return state, False
+
+    def _settled(self, before: State, after: State, tol: float) -> bool:
+        """Whether the updates have done their work; the last digits are left to a polish."""
+        if not self.polish:
+            return _change(before, after) < tol
+        crawling = after.objective - before.objective < 100 * tol and after.size == before.size
+        return crawling or _change(before, after) < max(tol, 1e-3)
 
     def _step(self, state: State) -> State:
         if self.update == "em":

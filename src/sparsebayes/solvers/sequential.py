@@ -44,27 +44,28 @@ class Sequential(Solver):
         if self.selection not in SELECTIONS:
             raise ValueError(f"selection of Sequential must be one of {SELECTIONS}, got {self.selection!r}.")
         state = first_state(problem)
-        for _ in range(10):  # a polish may reopen the question of what else to add
-            state, converged = self._run(state, monitor)
+        while True:
+            state, going = self._run(state, monitor)
             if not self.polish:
-                break
-            polished = polish(state)
-            settled = polished.objective <= state.objective + monitor.tol
-            state = polished
-            if settled or not converged:
-                break
-        return Solution(state, converged)
+                return Solution(state, going)
+            state = polish(state)
+            table = Table(state)
+            if not going or _crawling(table, table.target(), monitor.tol):
+                return Solution(state, going)
 
     def _run(self, state: State, monitor: Monitor) -> tuple[State, bool]:
+        """Actions until converged (True) or out of iterations (False)."""
         table = Table(state)
         pointer, actions = 0, 0
         while monitor.record(table):
             target = table.target()
-            if _converged(table, target, monitor.tol):
+            if _converged(table, target, monitor.tol) or (
+                self.polish and _crawling(table, target, monitor.tol)
+            ):
                 state = _update_noise(table.exact())
-                moved = abs(math.log(state.beta / table.beta)) > monitor.tol
+                moved = abs(math.log(state.beta / table.beta)) > (1e-3 if self.polish else monitor.tol)
                 table = Table(state)
-                if not moved and _converged(table, table.target(), monitor.tol):
+                if not moved:
                     return state, True
                 continue
             m, pointer = self._select(table, target, pointer, monitor.rng)
@@ -219,6 +220,16 @@ def _converged(table: Table, target: np.ndarray, tol: float) -> bool:
         return False
     step = np.abs(np.log(inside / table.alpha[table.J]))
     return bool(((step < tol) | (gains[table.J] < rounding)).all())
+
+
+def _crawling(table: Table, target: np.ndarray, tol: float) -> bool:
+    """Whether all that is left is to re-estimate functions inside for next to nothing: a polish's work."""
+    inside = np.zeros(len(target), dtype=bool)
+    inside[table.J] = True
+    stays = inside == np.isfinite(target)
+    gains = table.gains(target)
+    structural = gains[~stays].max(initial=-np.inf) > max(tol**2, 1e-13 * (1 + abs(table.objective)))
+    return not structural and gains[inside].max() < 10 * tol
 
 
 def _update_noise(state: State) -> State:

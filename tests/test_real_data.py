@@ -1,0 +1,49 @@
+"""Real data, where it lies beside the project; never copied into it."""
+
+import importlib.util
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from sparsebayes import RelevanceVectorRegressor, SparseBayesRegressor
+
+LOADER = Path(__file__).resolve().parents[2] / "shared" / "data" / "load.py"
+pytestmark = pytest.mark.skipif(not LOADER.exists(), reason="the benchmark data are not beside the project")
+
+
+@pytest.fixture(scope="module")
+def load():
+    spec = importlib.util.spec_from_file_location("load", LOADER)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("split", [0, 7])
+def test_boston_beats_a_linear_model_with_few_vectors_and_honest_bars(load, split):
+    X, y = load.boston()
+    p = np.random.default_rng(split).permutation(len(y))
+    train, test = p[:400], p[400:]
+    model = make_pipeline(StandardScaler(), RelevanceVectorRegressor(gamma=0.05))
+    model.fit(X[train], y[train])
+    mean, std = model.predict(X[test], return_std=True)
+    linear = LinearRegression().fit(X[train], y[train]).predict(X[test])
+    assert np.mean((mean - y[test]) ** 2) < 0.8 * np.mean((linear - y[test]) ** 2)
+    assert 0.85 <= np.mean(np.abs(mean - y[test]) < 2 * std) <= 1.0
+    assert len(model[-1].relevance_) < 100
+    assert model[-1].certificate_.is_local_maximum
+
+
+def test_concrete_by_evidence_and_columns(load):
+    Xtr, ytr, Xte, yte = load.uci("concrete", 0)
+    scaler = StandardScaler().fit(Xtr)
+    kernel = RelevanceVectorRegressor(gamma=0.1).fit(scaler.transform(Xtr), ytr)
+    columns = SparseBayesRegressor().fit(Xtr, ytr)
+    assert kernel.log_evidence_ > columns.log_evidence_ + 100
+    rmse = np.sqrt(np.mean((kernel.predict(scaler.transform(Xte)) - yte) ** 2))
+    assert rmse < 0.7 * np.sqrt(np.mean((columns.predict(Xte) - yte) ** 2))
+    assert len(kernel.relevance_) < 0.15 * len(ytr)
