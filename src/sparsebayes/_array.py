@@ -107,7 +107,8 @@ def triangular_inverse(L: Array) -> Array:
 def add_diagonal(A: Array, d: Array) -> Array:
     """A + diag(d); A is the caller's own and may be changed in place."""
     if is_numpy(A):
-        A.reshape(-1)[:: A.shape[0] + 1] += d
+        view = np.einsum("ii->i", A)  # a view of the diagonal, whatever order A is stored in
+        view += d
         return A
     xp = namespace(A)
     return A + xp.eye(A.shape[0], dtype=A.dtype, device=device(A)) * d

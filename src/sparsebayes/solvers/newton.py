@@ -120,9 +120,8 @@ def _newton_step(state: State, damping: float, tol: float) -> tuple[State | None
         except NotPositiveDefinite:
             damping = max(30 * damping, 1e-2)
             continue
-        longest = float(xp.max(xp.abs(step)))
-        if longest > LONGEST_STEP:
-            step = step * (LONGEST_STEP / longest)
+        # each on its own: a function far from its optimum in a flat direction must not hold up the others
+        step = xp.clip(step, -LONGEST_STEP, LONGEST_STEP)
         promised = float(gradient @ step)
         if promised < tol and damping <= 1:
             return None, damping

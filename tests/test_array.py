@@ -1,0 +1,52 @@
+import array_api_strict
+import numpy as np
+import pytest
+
+from sparsebayes import _array
+from sparsebayes._array import NotPositiveDefinite
+
+
+def _positive(seed, size):
+    A = np.random.default_rng(seed).standard_normal((size + 3, size))
+    return A.T @ A
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("size", [1, 3, 40, 90])
+def test_linear_algebra_equals_numpys_in_either_order_and_namespace(order, size):
+    A, b = np.array(_positive(0, size), order=order), np.arange(1.0, size + 1)
+    for convert in (np.copy, lambda x: np.array(x, order=order), array_api_strict.asarray):
+        L = _array.cholesky(convert(A))
+        np.testing.assert_allclose(np.asarray(L), np.linalg.cholesky(A), atol=1e-10)
+        inverse = np.asarray(_array.triangular_inverse(L))
+        np.testing.assert_allclose(inverse, np.linalg.inv(np.linalg.cholesky(A)), rtol=1e-6, atol=1e-8)
+        x = np.asarray(_array.solve_positive(convert(A), convert(b)))
+        np.testing.assert_allclose(A @ x, b, rtol=1e-6, atol=1e-6)
+        shifted = _array.add_diagonal(convert(A), convert(b))
+        np.testing.assert_array_equal(np.asarray(shifted), A + np.diag(b))
+        np.testing.assert_array_equal(np.asarray(_array.diagonal(convert(A))), A.diagonal())
+        squares = np.asarray(_array.column_squares(convert(A)))
+        np.testing.assert_allclose(squares, (A**2).sum(axis=0))
+        weighted = np.asarray(_array.weighted_squares(convert(A), convert(b)))
+        np.testing.assert_allclose(weighted, b @ A**2)
+        whole = np.asarray(_array.bordered(convert(A), convert(b), 7.0))
+        np.testing.assert_array_equal(whole, np.block([[A, b[:, None]], [b[None, :], np.full((1, 1), 7.0)]]))
+
+
+@pytest.mark.parametrize("xp", [np, array_api_strict])
+def test_one_error_for_what_is_not_positive_definite(xp):
+    A = xp.asarray(np.array([[1.0, 2.0], [2.0, 1.0]]))
+    with pytest.raises(NotPositiveDefinite):
+        _array.cholesky(xp.asarray(A, copy=True))
+    with pytest.raises(NotPositiveDefinite):
+        _array.solve_positive(xp.asarray(A, copy=True), xp.asarray(np.ones(2)))
+
+
+@pytest.mark.parametrize("xp", [np, array_api_strict])
+def test_take_and_conversions(xp):
+    A = np.arange(12).reshape(3, 4)
+    np.testing.assert_array_equal(np.asarray(_array.take(xp.asarray(A), [2, 0])), A[[2, 0]])
+    np.testing.assert_array_equal(np.asarray(_array.take(xp.asarray(A), [3, 1], axis=1)), A[:, [3, 1]])
+    assert _array.asfloat64(xp.asarray(A)).dtype == xp.float64
+    assert _array.asfloat64([1, 2], like=xp.asarray(np.ones(1))).dtype == xp.float64
+    assert isinstance(_array.to_numpy(xp.asarray(A)), np.ndarray)
