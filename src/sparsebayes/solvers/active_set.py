@@ -35,6 +35,7 @@ SMALL = 256  # functions: where there are no more, all of them are let in at onc
 TRIAL_GAIN = 0.3  # nats: the same while an exchange is being tried
 FRACTION = 0.1  # of the best gain: what is worth less waits for the next scoring pass
 LEVEL = 0.1  # α/β of every function when a contest opens, on columns of unit norm
+PARALLEL = 1e-7  # 1 − |cosine| of two functions below which only the first enters a contest
 HOPELESS = 1.0  # α/β beyond which a function explains too little to stay in a contest
 
 
@@ -42,7 +43,7 @@ class ActiveSet(Solver):
     """Contests, joint Newton steps on the active set, batched additions, exchanges.
 
     pool : functions in the opening contest; 0 starts from the single best function.
-    batch : most functions added per scoring pass.
+    batch : most functions added per scoring pass, or half the active ones where that is more; 1: one by one.
     independence : largest |cosine| between functions added together, in the metric C⁻¹.
     exchanges : most exchange rounds; 0 leaves the greedy solution as it is.
     substitutes : how many substitutes each active function is offered.
@@ -140,16 +141,17 @@ class ActiveSet(Solver):
     def _choose(self, scores: Scores, least_gain: float) -> np.ndarray:
         """Candidates in order of gain, each nearly orthogonal in C⁻¹ to those before it."""
         gain = to_numpy(scores.gain)
-        pool = min(2 * self.batch, len(gain))
+        most = max(self.batch, scores.state.size // 2) if self.batch > 1 else 1
+        pool = min(2 * most, len(gain))
         order = np.argpartition(gain, -pool)[-pool:]
         order = order[np.argsort(-gain[order], kind="stable")]
         order = order[gain[order] > max(least_gain, FRACTION * gain[order[0]])]
-        if len(order) < 2 or self.batch == 1:
+        if len(order) < 2 or most == 1:
             return order[:1]
         cosine = _cosines(scores, order)
         chosen = [0]
         for k in range(1, len(order)):
-            if len(chosen) < self.batch and cosine[k, chosen].max() < self.independence:
+            if len(chosen) < most and cosine[k, chosen].max() < self.independence:
                 chosen.append(k)
         return order[chosen]
 
@@ -230,13 +232,20 @@ def _contests(
     for arena in (problem,) if problem.prior.flat else (problem, problem.relaxed()):
         try:
             start = arena.start(J, asfloat64(np.full(len(J), alpha), like=like), beta)
-            left = contract(start, rounds, power)
+            left = contract(_distinct(start), rounds, power)
             if arena is not problem:
                 left = maximise_jointly(problem.state(left.active, left.alpha, left.beta), LOOSE, 20)
             outcomes.append(left)
         except NotPositiveDefinite:
             continue
     return outcomes
+
+
+def _distinct(state: State) -> State:
+    """Without functions all but parallel to an earlier one: a contest between those never ends."""
+    parallel = np.triu(np.abs(to_numpy(state.active.G)), 1) > 1 - PARALLEL
+    keep = np.flatnonzero(~parallel.any(axis=0))
+    return state if len(keep) == state.size else state.keep(keep)
 
 
 def _cosines(scores: Scores, J: np.ndarray) -> np.ndarray:
