@@ -263,3 +263,23 @@ def test_exchanges_only_help():
         without = fit(K, t, solver=ActiveSet(pool=0, exchanges=0))
         assert fit(K, t).log_evidence > without.log_evidence - 0.5
         assert without.certificate.is_local_maximum
+
+
+def test_a_signal_that_needs_most_functions_is_no_trouble():
+    rng = np.random.default_rng(0)
+    Phi = rng.standard_normal((300, 250))
+    t = Phi @ rng.standard_normal(250) + rng.standard_normal(300)
+    result = fit(Phi, t)
+    assert len(result.active) > 150
+    assert result.certificate.is_local_maximum
+    assert result.n_iter < 200
+
+
+@pytest.mark.parametrize("spread", [1e-6, 1e-8])
+def test_columns_that_are_all_but_parallel_are_not_all_kept(spread):
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((200, 100))
+    result = fit(A[:, :1] + spread * A, A[:, 0] + 0.1 * rng.standard_normal(200))
+    assert len(result.active) < 10
+    assert result.noise_variance == pytest.approx(0.01, rel=0.3)
+    assert np.isfinite(result.mean).all()

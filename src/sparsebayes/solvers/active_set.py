@@ -168,7 +168,7 @@ class ActiveSet(Solver):
         """The state, or what the rival grows into where that is better."""
         if not going or rival is None:
             return state, going
-        rival, going = self._grow(maximise_jointly(rival, LOOSE, 1), monitor, TRIAL_GAIN, state.objective)
+        rival, going = self._grow(maximise_jointly(rival, LOOSE, 3), monitor, TRIAL_GAIN, state.objective)
         if _collapsed(rival) and not _collapsed(state):
             return state, going
         return max(state, rival, key=lambda each: each.objective), going
