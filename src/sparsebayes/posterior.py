@@ -32,6 +32,7 @@ from sparsebayes.priors import Prior, Uniform
 from sparsebayes.quadratic import Quadratic, Restriction
 
 SMALL_RESIDUAL = 1e-6  # of tᵀt: below it the difference tᵀt − hᵀμ has lost too many digits
+LEAST_GAMMA = 1e-15
 SPANNED = 1e-10  # S/β of a unit column below which it lies in the span of the active ones
 
 
@@ -114,15 +115,19 @@ class State:
 
     @cached_property
     def inside(self) -> tuple[Array, Array]:
-        """(s, q) of the active functions without cancellation: s = γ/Σ_mm, q = μ_m/Σ_mm [MATH 2]."""
-        return self.gamma / self.variance, self.mean / self.variance
+        """(s, q) of the active functions without cancellation: s = 1/Σ_mm − α = γ/Σ_mm, q = μ_m/Σ_mm.
+
+        γ is positive but for rounding; it is kept so.
+        """
+        xp = self.problem.quadratic.xp
+        gamma = xp.where(self.gamma > LEAST_GAMMA, self.gamma, LEAST_GAMMA)
+        return gamma / self.variance, self.mean / self.variance
 
     @cached_property
     def best_alpha(self) -> Array:
         """Where each α would go if it alone were free; ∞ where its function is better deleted."""
         s, q = self.inside
-        positive = self.problem.quadratic.xp.where(s > 0, s, 1e-300)
-        return self.problem.prior.maximise(positive, q, self.beta, self.unit)
+        return self.problem.prior.maximise(s, q, self.beta, self.unit)
 
     @cached_property
     def worth(self) -> Array:

@@ -107,15 +107,18 @@ class ActiveSet(Solver):
     def _finish(self, state: State, monitor: Monitor, going: bool) -> Solution:
         """Add what is worth anything at all, with Newton steps to the end."""
         while going:
+            before = state.objective
             state, going = self._grow(state, monitor, monitor.tol)
             state = polish(state)
-            scores = state.scores
-            if not float(scores.gain[best_candidate(scores)]) > monitor.tol:
+            left = float(state.scores.gain[best_candidate(state.scores)])
+            if not left > monitor.tol:
                 return Solution(state, True)
+            if state.objective <= before:  # what is left cannot be had to working precision
+                return Solution(state, False)
         return Solution(state, False)
 
     def _grow(
-        self, state: State, monitor: Monitor, least_gain: float, standing: float = -math.inf
+        self, state: State, monitor: Monitor, least_gain: float, standing: float | None = None
     ) -> tuple[State, bool]:
         """Batches of additions until the best is worth less than `least_gain` nats.
 

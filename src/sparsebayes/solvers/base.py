@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -43,12 +42,12 @@ class Monitor:
     path: list[float] = field(default_factory=list)
     stopped: bool = False
 
-    def record(self, state: Any, at_least: float = -math.inf) -> bool:
+    def record(self, state: Any, standing: float | None = None) -> bool:
         """Note one iteration; True where the fit is to go on.
 
-        at_least : the objective of the model that stands while `state` is only being tried.
+        standing : the objective of the model that stands while `state` is only being tried.
         """
-        self.path.append(max(state.objective, at_least) + self.offset)
+        self.path.append((state.objective if standing is None else standing) + self.offset)
         progress = Progress(len(self.path), self.path[-1], state.size, self.factor / state.beta)
         if self.verbose and (self.verbose > 1 or len(self.path) % 10 == 1):
             print(self._line(progress), file=sys.stderr)

@@ -13,11 +13,13 @@ import numpy as np
 
 from sparsebayes._array import to_numpy
 from sparsebayes.posterior import State
-from sparsebayes.solvers.newton import gradient_and_hessian, noise_is_free
+from sparsebayes.solvers.newton import gradient_and_hessian, noise_gradient, noise_is_free
 
 GAIN_TOLERANCE = 1e-5  # nats
 STEP_TOLERANCE = 1e-4  # in log α
 CURVATURE_TOLERANCE = 1e-6
+GRADIENT_TOLERANCE = 1e-6  # per row
+WORTHLESS = 1e-8  # nats
 
 
 @dataclass(frozen=True)
@@ -29,26 +31,54 @@ class Certificate:
         nats and counts the prior.
     gain_outside : largest rise of the objective by adding one function.
     log_alpha_step : largest |log α̂ − log α| inside, α̂ being the best value of that α alone.
+    noise_gradient : slope of the objective in log(1/σ²); 0 where the noise is given or held at its floor.
     hessian_eigenvalue : largest eigenvalue of the joint Hessian in (log α, log σ²).
-    is_local_maximum : whether all three say so, to within rounding.
+    is_local_maximum : whether all of these say so. A step in log α that is worth nothing (flat directions of
+        an ill-conditioned basis) does not count against it.
+    at_noise_floor : whether the estimated noise sits at its floor, where the evidence has no maximum in it.
     """
 
     theta_outside: float
     gain_outside: float
     log_alpha_step: float
+    noise_gradient: float
     hessian_eigenvalue: float
     is_local_maximum: bool
+    at_noise_floor: bool
 
 
 def certify(state: State) -> Certificate:
     """Look at the solution from every side."""
-    scores = state.scores
-    gain = float(np.max(to_numpy(scores.gain)))
-    target = to_numpy(state.best_alpha)
-    finite = np.isfinite(target)
-    step = np.abs(np.log(target[finite] / to_numpy(state.alpha)[finite])).max(initial=0.0)
-    step = float(step) if finite.all() else math.inf
-    hessian = to_numpy(gradient_and_hessian(state, noise_is_free(state))[1])
+    gain = float(np.max(to_numpy(state.scores.gain)))
+    step, worth = _inside(state)
+    free = noise_is_free(state)
+    gradient = noise_gradient(state) if free else 0.0
+    hessian = to_numpy(gradient_and_hessian(state, free)[1])
     curvature = float(np.linalg.eigvalsh(0.5 * (hessian + hessian.T))[-1])
-    settled = gain <= GAIN_TOLERANCE and step <= STEP_TOLERANCE and curvature <= CURVATURE_TOLERANCE
-    return Certificate(float(np.max(to_numpy(scores.theta))), gain, step, curvature, bool(settled))
+    settled = gain <= GAIN_TOLERANCE and (step <= STEP_TOLERANCE or worth <= WORTHLESS)
+    settled = settled and abs(gradient) <= GRADIENT_TOLERANCE * state.problem.quadratic.n
+    return Certificate(
+        theta_outside=float(np.max(to_numpy(state.scores.theta))),
+        gain_outside=gain,
+        log_alpha_step=step,
+        noise_gradient=gradient,
+        hessian_eigenvalue=curvature,
+        is_local_maximum=bool(settled and curvature <= CURVATURE_TOLERANCE),
+        at_noise_floor=bool(state.problem.noise.estimate and not free),
+    )
+
+
+def _inside(state: State) -> tuple[float, float]:
+    """The largest step a single log α would take, and the most such a step would gain.
+
+    A function that explains nothing (the one an empty model is left with) counts as being out.
+    """
+    s, q = state.inside
+    target = state.best_alpha
+    rise = state.problem.prior.gain(target, s, q, state.beta, state.unit) - state.worth
+    target, alpha = to_numpy(target), to_numpy(state.alpha)
+    silent = ~np.isfinite(target) & (to_numpy(state.gamma) < 1e-6)
+    if not np.isfinite(target[~silent]).all():
+        return math.inf, float(np.max(to_numpy(rise)))
+    step = np.abs(np.log(target[~silent] / alpha[~silent])).max(initial=0.0)
+    return float(step), float(np.max(to_numpy(rise)))

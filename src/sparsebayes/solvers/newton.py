@@ -33,6 +33,7 @@ from sparsebayes.posterior import State
 
 FINAL = 1e-14  # nats: the steps that end a fit stop when the next promises less
 POLISH_JUMPS = 50
+SILENT = 1e10  # α/β of a unit column that explains nothing
 LONGEST_STEP = 4.0  # in log α or log β
 ROUNDING = 2e-13  # per row: what rounding may cost the objective in a step that gains next to nothing
 
@@ -152,14 +153,24 @@ def _moved(state: State, step: Array, with_noise: bool) -> State | None:
 
 
 def delete_useless(state: State) -> State:
-    """Delete active functions whose best α is infinite: all at once where that pays, else the worst one."""
-    while state.size > 1:
+    """Delete active functions whose best α is infinite: all at once where that pays, else the worst one.
+
+    The last function is not deleted but silenced: its α becomes so large that the model is empty in effect.
+    """
+    while True:
         useless = np.flatnonzero(~np.isfinite(to_numpy(state.best_alpha)))
         if not len(useless):
             return state
+        if state.size == 1:
+            return _silenced(state)
         worth = to_numpy(state.worth)
         state = _without(state, useless, worth)
     return state
+
+
+def _silenced(state: State) -> State:
+    quiet = state.problem.state(state.active, 0 * state.alpha + SILENT * state.beta, state.beta)
+    return quiet if quiet.objective > state.objective else state
 
 
 def _without(state: State, useless: Indices, worth: np.ndarray) -> State:
