@@ -3,6 +3,7 @@ import warnings
 import array_api_strict
 import numpy as np
 import pytest
+import scipy.sparse
 from brute import PRIORS, log_evidence, random_problem
 from sklearn.exceptions import ConvergenceWarning
 
@@ -197,7 +198,7 @@ def test_a_collapsing_noise_meets_a_floor_and_a_warning(solver):
         result = fit(Phi, t, solver=solver)
     assert np.isfinite(result.log_evidence)
     assert np.isfinite(result.mean).all()
-    assert result.noise_variance == pytest.approx(1e-10 * np.mean(t**2), rel=1e-3)
+    assert result.noise_variance == pytest.approx(1e-10 * np.var(t), rel=1e-3)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         remedied = fit(Phi, t, noise_prior=(1.0, 0.01), solver=solver)
@@ -233,6 +234,10 @@ def test_progress_is_printed_and_a_callback_stops_the_fit(capsys):
         ({"Phi": np.zeros((0, 3))}, "Phi must be a matrix with rows"),
         ({"sample_weight": [1, 1, 1, 1, -1]}, "sample_weight must not be negative"),
         ({"sample_weight": [1, 1]}, "sample_weight must have 5 values"),
+        ({"sample_weight": [0.2] * 5}, "sample_weight sums to 1; weights count rows"),
+        ({"verbose": "loud"}, "verbose must be"),
+        ({"callback": 3}, "callback must be callable"),
+        ({"t": np.arange(5.0) * 1e160}, "y must have values between"),
         ({"noise_variance": 0.0}, "noise_variance must be a finite number > 0"),
         ({"noise_variance": -1}, "noise_variance must be"),
         ({"noise_variance": "big"}, "noise_variance must be"),
@@ -283,3 +288,56 @@ def test_columns_that_are_all_but_parallel_are_not_all_kept(spread):
     assert len(result.active) < 10
     assert result.noise_variance == pytest.approx(0.01, rel=0.3)
     assert np.isfinite(result.mean).all()
+
+
+def test_any_sparse_format_and_zero_weights_in_the_function_too():
+    rng = np.random.default_rng(0)
+    Phi = np.where(rng.random((60, 10)) < 0.4, rng.standard_normal((60, 10)), 0.0)
+    t = Phi[:, 0] - 2 * Phi[:, 3] + 0.1 * rng.standard_normal(60)
+    dense = fit(Phi, t)
+    for kind in ("csr", "lil", "dok", "coo"):
+        matrix = scipy.sparse.csr_array(Phi).asformat(kind)
+        result = fit(matrix, t)
+        np.testing.assert_allclose(result.mean, dense.mean, rtol=1e-8)
+        np.testing.assert_allclose(result.predict(matrix), dense.predict(Phi), rtol=1e-8, atol=1e-12)
+    weights = np.ones(60)
+    weights[:5] = 0
+    spoilt = t.copy()
+    spoilt[:5] = 1e9
+    np.testing.assert_allclose(
+        fit(Phi, spoilt, sample_weight=weights).mean, fit(Phi[5:], t[5:]).mean, rtol=1e-6
+    )
+
+
+def test_an_offset_does_not_lift_the_noise_floor():
+    rng = np.random.default_rng(0)
+    Phi = np.column_stack([rng.standard_normal((200, 5)), np.ones(200)])
+    t = Phi[:, 0] + 0.1 * rng.standard_normal(200)
+    assert fit(Phi, t + 1e4).noise_variance == pytest.approx(0.01, rel=0.3)
+
+
+def test_pure_noise_leaves_an_empty_model_in_effect():
+    rng = np.random.default_rng(0)
+    Phi = rng.standard_normal((100, 3))
+    t = rng.standard_normal(100)
+    result = fit(Phi, t, noise_variance=1e4)
+    assert np.abs(result.mean).max() < 1e-3
+    assert result.certificate.is_local_maximum
+    assert result.log_evidence == pytest.approx(-50 * np.log(2 * np.pi * 1e4) - 0.5 * t @ t / 1e4, rel=1e-6)
+
+
+def test_the_certificate_looks_at_the_noise():
+    from brute import problem_of
+
+    from sparsebayes.solvers import certify
+    from sparsebayes.solvers.newton import polish
+
+    Phi, t, J = random_problem(0, 60, 20, 4)
+    best = polish(problem_of(Phi, t).start(J, np.full(4, 0.1), 10.0))
+    off = best.problem.state(best.active, best.alpha, 1.2 * best.beta)
+    for _ in range(200):
+        off = best.problem.state(
+            off.active, np.where(np.isfinite(off.best_alpha), off.best_alpha, 1e6), off.beta
+        )
+    assert abs(certify(off).noise_gradient) > 1
+    assert not certify(off).is_local_maximum

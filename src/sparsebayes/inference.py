@@ -6,8 +6,6 @@ does the rest. What comes back is in the user's units.
 
 from __future__ import annotations
 
-import math
-import numbers
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from sparsebayes._array import Array, asfloat64, namespace, take
+from sparsebayes._checks import is_number
 from sparsebayes.bases.operators import Operator, as_operator
 from sparsebayes.likelihoods import Gaussian
 from sparsebayes.posterior import Problem
@@ -26,6 +25,7 @@ from sparsebayes.rows import Scaling, summarise
 from sparsebayes.solvers import Certificate, Monitor, Progress, Solution, as_solver, certify
 
 NOISE_FLOOR = 1e-10  # of the variance of t: below it an estimated noise variance counts as collapsed
+LEAST_ROWS = 2  # rows, or the sum of their weights, that a fit needs
 FIRST_NOISE = 0.1  # of the variance of t: where the estimate starts [TF03, 4]
 
 
@@ -33,7 +33,7 @@ class NoiseCollapseWarning(UserWarning):
     """The estimated noise variance fell to its floor: the basis can reproduce the target exactly."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Result:
     """A fitted sparse Bayesian model, in the units of the data.
 
@@ -61,9 +61,9 @@ class Result:
     n: float
     has_intercept: bool
 
-    def predict(self, Phi: Array, return_std: bool = False) -> Any:
+    def predict(self, Phi: Any, return_std: bool = False) -> Any:
         """Mean at new rows of the N×M design (all M columns), and the standard deviation, noise included."""
-        columns = take(asfloat64(Phi), self.active, axis=1)
+        columns = as_operator(Phi).columns(self.active)
         mean = columns @ self.mean + self.intercept
         if not return_std:
             return mean
@@ -109,8 +109,8 @@ def fit(
     callback : called with a `Progress` each iteration; a true return value stops the fit.
     """
     operator, t, weights = _checked(Phi, t, sample_weight)
-    quadratic, scaling = summarise(operator, t, weights, fit_intercept)
-    noise = _noise_model(noise_variance, noise_prior, scaling.target_scale)
+    quadratic, scaling = summarise(operator, t, weights, bool(fit_intercept))
+    noise = _noise_model(noise_variance, noise_prior, scaling)
     problem = Problem(quadratic, as_prior(prior).resolve(scaling.n), noise, scaling.unit)
     monitor = _monitor(max_iter, tol, random_state, verbose, callback, scaling)
     solution = as_solver(solver).solve(problem, monitor)
@@ -119,15 +119,17 @@ def fit(
 
 
 def _checked(Phi: Any, t: Any, sample_weight: Any) -> tuple[Operator, Array, Array | None]:
-    if not isinstance(Phi, Operator) and not hasattr(Phi, "tocsc"):
+    sparse = hasattr(Phi, "tocsc")
+    if sparse:
+        Phi = Phi.tocsc()
+        _require_finite(Phi.data, "Phi")
+    elif not isinstance(Phi, Operator):
         Phi = asfloat64(Phi)
         if Phi.ndim != 2 or 0 in Phi.shape:
             raise ValueError(f"Phi must be a matrix with rows and columns, got shape {tuple(Phi.shape)}.")
         _require_finite(Phi, "Phi")
-    elif hasattr(Phi, "tocsc"):
-        _require_finite(Phi.data, "Phi")
     operator = as_operator(Phi)
-    t = asfloat64(t, like=Phi) if hasattr(Phi, "ndim") and not hasattr(Phi, "tocsc") else asfloat64(t)
+    t = asfloat64(t) if sparse or isinstance(Phi, Operator) else asfloat64(t, like=Phi)
     if t.ndim != 1 or t.shape[0] != operator.shape[0]:
         raise ValueError(
             f"t must be a vector of {operator.shape[0]} values, one a row of Phi, got {tuple(t.shape)}."
@@ -139,8 +141,14 @@ def _checked(Phi: Any, t: Any, sample_weight: Any) -> tuple[Operator, Array, Arr
     if tuple(weights.shape) != tuple(t.shape):
         raise ValueError(f"sample_weight must have {t.shape[0]} values, got shape {tuple(weights.shape)}.")
     _require_finite(weights, "sample_weight")
-    if float(namespace(weights).min(weights)) < 0 or float(namespace(weights).sum(weights)) <= 0:
+    total = float(namespace(weights).sum(weights))
+    if float(namespace(weights).min(weights)) < 0 or total <= 0:
         raise ValueError("sample_weight must not be negative, and not all zero.")
+    if total < LEAST_ROWS:
+        raise ValueError(
+            f"sample_weight sums to {total:.3g}; weights count rows (2: a row that occurs twice): their sum "
+            f"must be at least {LEAST_ROWS}: multiply weights that were normalised by the number of rows."
+        )
     return operator, t, weights
 
 
@@ -150,34 +158,33 @@ def _require_finite(x: Array, name: str) -> None:
         raise ValueError(f"{name} contains NaN or infinity; every value must be finite.")
 
 
-def _noise_model(noise_variance: Any, noise_prior: Any, scale: float) -> Gaussian:
+def _noise_model(noise_variance: Any, noise_prior: Any, scaling: Scaling) -> Gaussian:
     """The noise in the solver's units: β̃ = βτ², and Gamma(c, d) on β becomes Gamma(c, d/τ²) on β̃."""
-    ceiling = 1 / NOISE_FLOOR
+    scale, ceiling = scaling.target_scale, 1 / (NOISE_FLOOR * scaling.target_spread)
     if noise_variance is not None:
-        if not _is_number(noise_variance) or noise_variance <= 0:
+        if not is_number(noise_variance) or noise_variance <= 0:
             raise ValueError(f"noise_variance must be a finite number > 0 or None, got {noise_variance!r}.")
         return Gaussian(scale**2 / float(noise_variance), estimate=False)
     c, d = (0.0, 0.0) if noise_prior is None else _pair(noise_prior)
     return Gaussian(1 / FIRST_NOISE, True, c, d / scale**2, ceiling)
 
 
-def _is_number(x: Any) -> bool:
-    """Whether x is one finite real number (True and False are not)."""
-    return isinstance(x, numbers.Real) and not isinstance(x, (bool, np.bool_)) and math.isfinite(x)
-
-
 def _pair(noise_prior: Any) -> tuple[float, float]:
-    ok = isinstance(noise_prior, Sequence) and len(noise_prior) == 2
-    if not ok or not all(_is_number(x) and x >= 0 for x in noise_prior):
+    ok = isinstance(noise_prior, Sequence | np.ndarray) and len(noise_prior) == 2
+    if not ok or not all(is_number(x) and x >= 0 for x in noise_prior):
         raise ValueError(f"noise_prior must be a pair (c, d) of numbers >= 0 or None, got {noise_prior!r}.")
     return float(noise_prior[0]), float(noise_prior[1])
 
 
 def _monitor(max_iter: int, tol: float, seed: Any, verbose: int, callback: Any, scaling: Scaling) -> Monitor:
-    if not (_is_number(max_iter) and max_iter == int(max_iter) and max_iter >= 1):
+    if not (is_number(max_iter) and max_iter == int(max_iter) and max_iter >= 1):
         raise ValueError(f"max_iter must be an integer >= 1, got {max_iter!r}.")
-    if not _is_number(tol) or tol <= 0:
+    if not is_number(tol) or tol <= 0:
         raise ValueError(f"tol must be a finite number > 0, got {tol!r}.")
+    if not isinstance(verbose, int | np.integer):
+        raise ValueError(f"verbose must be an integer >= 0, got {verbose!r}.")
+    if callback is not None and not callable(callback):
+        raise ValueError(f"callback must be callable or None, got {callback!r}.")
     rng = np.random.default_rng(check_random_state(seed).randint(2**31))
     offset, factor = scaling.log_jacobian, scaling.target_scale**2
     return Monitor(int(max_iter), float(tol), rng, int(verbose), callback, offset, factor)
@@ -187,8 +194,9 @@ def _warn(solution: Solution, monitor: Monitor) -> None:
     noise = solution.state.problem.noise
     if noise.estimate and solution.state.beta >= noise.beta_max * (1 - 1e-6):
         warnings.warn(
-            "The estimated noise variance fell to its floor: the basis functions can reproduce y exactly, so "
-            "the evidence has no maximum. Give noise_variance a value, or use prior='bic' or a noise_prior.",
+            f"The estimated noise variance fell to its floor, {NOISE_FLOOR:g} of the variance of y: the "
+            "basis functions reproduce y as good as exactly, and the evidence has no maximum. Give "
+            "noise_variance a value, or use prior='bic' or a noise_prior.",
             NoiseCollapseWarning,
             stacklevel=4,
         )

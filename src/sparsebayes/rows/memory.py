@@ -21,6 +21,7 @@ from sparsebayes.quadratic import ColumnQuadratic, DenseQuadratic, Quadratic
 
 DENSE_FUNCTIONS = 256  # up to so many functions all of G is formed at once
 BATCH = 64  # columns of Φ scaled at a time
+SMALLEST_TARGET, LARGEST_TARGET = 1e-120, 1e120  # squares of it must stay within floating point
 SAME = 1e-11  # largest difference between entries of two unit columns that count as one
 
 
@@ -29,7 +30,8 @@ class Scaling:
     """How the solver's numbers relate to the user's.
 
     kept : indices of the functions the solver sees (zero columns and repeats are left out).
-    norms, means : ν and φ̄ of those.  target_scale τ, target_mean t̄.  n : Σ weights.  center : intercept?
+    norms, means : ν and φ̄ of those.  target_scale τ, target_mean t̄ (0 without an intercept).
+    n : Σ weights.  center : intercept?  target_spread : variance of t about its mean, over τ².
     """
 
     kept: np.ndarray
@@ -39,6 +41,7 @@ class Scaling:
     target_mean: float
     n: float
     center: bool
+    target_spread: float
 
     @property
     def unit(self) -> Array:
@@ -126,7 +129,8 @@ def summarise(
         raise ValueError(
             "X has no usable column: every basis function is zero (or constant, with an intercept)."
         )
-    scaling = Scaling(kept, take(norms, kept), take(means, kept), scale, mean, n, center)
+    spread = _spread(t, counts, n, scale)
+    scaling = Scaling(kept, take(norms, kept), take(means, kept), scale, mean, n, center, spread)
     h, scaling = _merged(operator, t, weights, scaling)
     rows = ScaledRows(operator, t, weights, scaling)
     offset = -0.5 * math.log(n) if center else 0.0
@@ -140,12 +144,22 @@ def summarise(
 def _size(t: Array, weights: Array, n: float) -> float:
     """Root mean square of t, without overflow."""
     xp = namespace(t)
-    peak = float(xp.max(xp.abs(t)))
+    peak = float(xp.max(xp.abs(t) * xp.sign(weights)))
     if not peak > 0:
         raise ValueError(
             "y must not be all zero (or constant, with an intercept): there is nothing to model."
         )
+    if not SMALLEST_TARGET < peak < LARGEST_TARGET:
+        raise ValueError(f"y must have values between 1e-120 and 1e120 in size, got {peak:.3g}: rescale it.")
     return peak * math.sqrt(float(xp.sum(weights * (t / peak) ** 2)) / n)
+
+
+def _spread(t: Array, weights: Array, n: float, scale: float) -> float:
+    """Variance of t/τ about its mean, whether or not the model has an intercept; not quite 0."""
+    xp = namespace(t)
+    scaled = t / scale
+    deviation = scaled - float(xp.sum(weights * scaled)) / n
+    return max(float(xp.sum(weights * deviation * deviation)) / n, 1e-12)
 
 
 def _merged(operator: Operator, t: Array, weights: Array | None, scaling: Scaling) -> tuple[Array, Scaling]:
