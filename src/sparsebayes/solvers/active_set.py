@@ -46,7 +46,8 @@ class ActiveSet(Solver):
     batch : most functions added per scoring pass, or half the active ones where that is more; 1: one by one.
     independence : largest |cosine| between functions added together, in the metric C⁻¹.
     exchanges : most exchange rounds; 0 leaves the greedy solution as it is.
-    substitutes : how many substitutes each active function is offered.
+    substitutes : how many substitutes each active function is offered; None: more of them (3 to 8) the more
+        candidates there are for each active function.
     """
 
     def __init__(
@@ -55,7 +56,7 @@ class ActiveSet(Solver):
         batch: int = 16,
         independence: float = 0.6,
         exchanges: int = 2,
-        substitutes: int = 3,
+        substitutes: int | None = None,
     ) -> None:
         self.pool = pool
         self.batch = batch
@@ -160,7 +161,9 @@ class ActiveSet(Solver):
 
     def _offered(self, state: State) -> State | None:
         """The outcome of a contest between the active functions and the best substitutes of each."""
-        offered = substitutes(state.scores, self.substitutes)
+        candidates = state.problem.quadratic.size / (10 * state.size)
+        number = min(max(round(candidates), 3), 8) if self.substitutes is None else self.substitutes
+        offered = substitutes(state.scores, number)
         typical = float(np.median(to_numpy(state.alpha)))
         union = _with(state, offered, np.full(len(offered), typical))
         return union and contract(union, 10, 1.3)
