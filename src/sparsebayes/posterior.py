@@ -77,8 +77,8 @@ class State:
         self.variance = column_squares(self.inverse_factor)
         self.gamma = 1 - alpha * self.variance
         penalty = float((alpha * self.mean) @ self.mean) / beta
-        misfit = quadratic.tt - float(active.h @ self.mean)  # = ‖t−Φμ‖² + μᵀAμ/β [T01, eq. 41]
-        self.residual = misfit - penalty
+        # ‖t−Φμ‖² = tᵀt − 2hᵀμ + μᵀGμ; with the penalty it is stationary in μ, so an error in μ is squared
+        self.residual = quadratic.tt - float(self.mean @ (2 * active.h - active.G @ self.mean))
         if self.residual < SMALL_RESIDUAL * quadratic.tt and quadratic.residual_of is not None:
             self.residual = quadratic.residual_of(active.J, self.mean)
         misfit = self.residual + penalty

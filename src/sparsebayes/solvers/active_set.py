@@ -29,13 +29,14 @@ from sparsebayes.solvers.newton import maximise_jointly, polish
 
 CRUDE_GAIN = 1.0  # nats: growing before the exchanges stops when nothing is worth more
 LOOSE = 1e-2  # nats: joint Newton steps between additions stop when the next promises less
-WORTHWHILE = 0.05  # nats: an exchange round that gains less is the last
+WORTHWHILE = 0.5  # nats: an exchange round that gains less is the last (on small problems: LOOSE)
 SMALLEST_POOL = 8
 SMALL = 256  # functions: where there are no more, all of them are let in at once as well
 TRIAL_GAIN = 0.3  # nats: the same while an exchange is being tried
 FRACTION = 0.1  # of the best gain: what is worth less waits for the next scoring pass
 LEVEL = 0.1  # α/β of every function when a contest opens, on columns of unit norm
 PARALLEL = 1e-7  # 1 − |cosine| of two functions below which only the first enters a contest
+FINEST = 1e-3  # nats per tol: a function that gains less than this times tol is not added
 HOPELESS = 1.0  # α/β beyond which a function explains too little to stay in a contest
 
 
@@ -55,7 +56,7 @@ class ActiveSet(Solver):
         pool: int = 240,
         batch: int = 16,
         independence: float = 0.6,
-        exchanges: int = 2,
+        exchanges: int = 3,
         substitutes: int | None = None,
     ) -> None:
         self.pool = pool
@@ -75,10 +76,11 @@ class ActiveSet(Solver):
 
     def _exchange(self, state: State, monitor: Monitor, going: bool) -> tuple[State, bool]:
         """Exchange rounds, until one no longer pays."""
+        enough = WORTHWHILE if state.problem.quadratic.size > SMALL else LOOSE
         for _ in range(self.exchanges):
             before = state.objective
             state, going = self._contested(state, self._offered(state), monitor, going)
-            if state.objective < before + WORTHWHILE:
+            if state.objective < before + enough:
                 break
         return state, going
 
@@ -107,12 +109,13 @@ class ActiveSet(Solver):
 
     def _finish(self, state: State, monitor: Monitor, going: bool) -> Solution:
         """Add what is worth anything at all, with Newton steps to the end."""
+        least_gain = FINEST * monitor.tol
         while going:
             before = state.objective
-            state, going = self._grow(state, monitor, monitor.tol)
+            state, going = self._grow(state, monitor, least_gain)
             state = polish(state)
             left = float(state.scores.gain[best_candidate(state.scores)])
-            if not left > monitor.tol:
+            if not left > least_gain:
                 return Solution(state, True)
             if state.objective <= before:  # what is left cannot be had to working precision
                 return Solution(state, False)
