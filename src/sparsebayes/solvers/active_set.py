@@ -37,6 +37,7 @@ FRACTION = 0.1  # of the best gain: what is worth less waits for the next scorin
 LEVEL = 0.1  # α/β of every function when a contest opens, on columns of unit norm
 PARALLEL = 1e-7  # 1 − |cosine| of two functions below which only the first enters a contest
 FINEST = 1e-3  # nats per tol: a function that gains less than this times tol is not added
+CROWDED = 300  # active functions: beyond it a contest between all their substitutes costs more than it gains
 HOPELESS = 1.0  # α/β beyond which a function explains too little to stay in a contest
 
 
@@ -164,6 +165,8 @@ class ActiveSet(Solver):
 
     def _offered(self, state: State) -> State | None:
         """The outcome of a contest between the active functions and the best substitutes of each."""
+        if state.size > CROWDED:
+            return None
         candidates = state.problem.quadratic.size / (10 * state.size)
         number = min(max(round(candidates), 3), 8) if self.substitutes is None else self.substitutes
         offered = substitutes(state.scores, number)
