@@ -68,3 +68,24 @@ def test_noise_stops_at_its_ceiling():
     state = maximise_jointly(problem.start(J, np.full(5, 0.1), 10.0), 1e-12)
     assert state.beta == pytest.approx(1e8)
     assert np.isfinite(state.objective)
+
+
+@pytest.mark.parametrize("size", [60, 220])
+def test_hessian_of_large_models_equals_its_formula_and_finite_differences(size):
+    # large enough for NumPy to store intermediate results by columns
+    Phi, t, _ = random_problem(size, 300, size, 5)
+    rng = np.random.default_rng(size)
+    problem = problem_of(Phi, t)
+    state = problem.start(np.arange(size), 10 ** rng.uniform(-1, 1, size), 5.0)
+    _, hessian = gradient_and_hessian(state, with_noise=True)
+    alpha, Sigma, mean = state.alpha, state.covariance, state.mean
+    expected = np.outer(alpha, alpha) * Sigma * (0.5 * Sigma + np.outer(mean, mean))
+    expected -= np.diag(0.5 * alpha * (np.diag(Sigma) + mean**2))
+    np.testing.assert_allclose(hessian[:-1, :-1], expected, rtol=1e-8, atol=1e-12)
+    h = 1e-5
+    for k in (0, size // 2, size - 1):
+        up, down = (np.where(np.arange(size) == k, alpha * np.exp(d), alpha) for d in (h, -h))
+        slopes = [
+            gradient_and_hessian(problem.state(state.active, a, state.beta), True)[0] for a in (up, down)
+        ]
+        np.testing.assert_allclose(hessian[k], (slopes[0] - slopes[1]) / (2 * h), rtol=1e-4, atol=1e-6)
