@@ -1,8 +1,8 @@
 """Array namespaces: the only file that knows NumPy, torch, CuPy and array-api-strict differ.
 
 Everything in the core asks `namespace` for the functions that belong to its input and calls nothing else.
-Three things the array API standard leaves out are supplied here: a Cholesky factorisation with one error
-for "not positive definite", the inverse of a triangular factor, and the way back to the host.
+What the array API standard leaves out is supplied here: a Cholesky factorisation with one error for "not
+positive definite", triangular inverses, work on diagonals, and the way back to the host.
 """
 
 from __future__ import annotations

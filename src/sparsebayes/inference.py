@@ -191,8 +191,7 @@ def _monitor(max_iter: int, tol: float, seed: Any, verbose: int, callback: Any, 
 
 
 def _warn(solution: Solution, monitor: Monitor) -> None:
-    noise = solution.state.problem.noise
-    if noise.estimate and solution.state.beta >= noise.beta_max * (1 - 1e-6):
+    if solution.state.at_noise_floor:
         warnings.warn(
             f"The estimated noise variance fell to its floor, {NOISE_FLOOR:g} of the variance of y: the "
             "basis functions reproduce y as good as exactly, and the evidence has no maximum. Give "

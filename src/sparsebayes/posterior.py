@@ -19,20 +19,23 @@ from sparsebayes._array import (
     Indices,
     NotPositiveDefinite,
     add_diagonal,
+    asfloat64,
     cholesky,
     column_squares,
     device,
     diagonal,
     namespace,
     take,
+    to_numpy,
     triangular_inverse,
 )
 from sparsebayes.likelihoods import Gaussian
 from sparsebayes.priors import Prior, Uniform
 from sparsebayes.quadratic import Quadratic, Restriction
 
-SMALL_RESIDUAL = 1e-6  # of tᵀt: below it the difference tᵀt − hᵀμ has lost too many digits
-LEAST_GAMMA = 1e-15
+SMALL_RESIDUAL = 1e-6  # of tᵀt: below it the residual as a difference of products has lost too many digits
+LEAST_GAMMA = 1e-15  # γ is positive; rounding may say otherwise
+AT_FLOOR = 1e-6  # relative: how near its ceiling β counts as being there
 SPANNED = 1e-10  # S/β of a unit column below which it lies in the span of the active ones
 
 
@@ -115,10 +118,7 @@ class State:
 
     @cached_property
     def inside(self) -> tuple[Array, Array]:
-        """(s, q) of the active functions without cancellation: s = 1/Σ_mm − α = γ/Σ_mm, q = μ_m/Σ_mm.
-
-        γ is positive but for rounding; it is kept so.
-        """
+        """(s, q) of the active functions without cancellation: s = 1/Σ_mm − α = γ/Σ_mm, q = μ_m/Σ_mm."""
         xp = self.problem.quadratic.xp
         gamma = xp.where(self.gamma > LEAST_GAMMA, self.gamma, LEAST_GAMMA)
         return gamma / self.variance, self.mean / self.variance
@@ -136,6 +136,18 @@ class State:
         return self.problem.prior.gain(self.alpha, s, q, self.beta, self.unit)
 
     @cached_property
+    def rise(self) -> Array:
+        """What moving each α to its best value, the others fixed, would add to the objective."""
+        s, q = self.inside
+        return self.problem.prior.gain(self.best_alpha, s, q, self.beta, self.unit) - self.worth
+
+    @property
+    def at_noise_floor(self) -> bool:
+        """Whether an estimated noise is at its floor, where the height of the evidence means little."""
+        noise = self.problem.noise
+        return noise.estimate and self.beta >= noise.beta_max * (1 - AT_FLOOR)
+
+    @cached_property
     def scores(self) -> Scores:
         """S, Q and gain of every function, active or not."""
         return Scores(self)
@@ -143,6 +155,11 @@ class State:
     def keep(self, positions: Indices) -> State:
         """The state with only the functions at these positions."""
         return State(self.problem, self.active.keep(positions), take(self.alpha, positions), self.beta)
+
+    def extended(self, J: Indices, alpha: Array) -> State:
+        """The state with the functions J in as well, at precisions α."""
+        together = self.problem.quadratic.xp.concat([self.alpha, asfloat64(alpha, like=self.alpha)])
+        return self.problem.start(np.concatenate([self.J, np.asarray(J)]), together, self.beta)
 
 
 def _factor(G: Array, alpha: Array, beta: float) -> Array:
@@ -180,6 +197,11 @@ class Scores:
         self.alpha = xp.where(free, self.alpha, math.inf)
         self.gain = problem.prior.gain(self.alpha, self.S, self.Q, beta, problem.unit)
         self.theta = xp.where(free, self.Q * self.Q - self.S, -math.inf)
+
+    @property
+    def best(self) -> int:
+        """The function whose addition is worth most."""
+        return int(np.argmax(to_numpy(self.gain)))
 
 
 def _outside(J: np.ndarray, size: int, like: Array) -> Array:

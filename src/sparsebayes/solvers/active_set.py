@@ -28,16 +28,17 @@ from sparsebayes.solvers.fixed_point import mackay_step
 from sparsebayes.solvers.newton import maximise_jointly, polish
 
 CRUDE_GAIN = 1.0  # nats: growing before the exchanges stops when nothing is worth more
+TRIAL_GAIN = 0.3  # nats: the same while an exchange is being tried
 LOOSE = 1e-2  # nats: joint Newton steps between additions stop when the next promises less
 WORTHWHILE = 0.5  # nats: an exchange round that gains less is the last (on small problems: LOOSE)
 SMALLEST_POOL = 8
 SMALL = 256  # functions: where there are no more, all of them are let in at once as well
-TRIAL_GAIN = 0.3  # nats: the same while an exchange is being tried
 FRACTION = 0.1  # of the best gain: what is worth less waits for the next scoring pass
 LEVEL = 0.1  # α/β of every function when a contest opens, on columns of unit norm
 PARALLEL = 1e-7  # 1 − |cosine| of two functions below which only the first enters a contest
 FINEST = 1e-3  # nats per tol: a function that gains less than this times tol is not added
 CROWDED = 300  # active functions: beyond it a contest between all their substitutes costs more than it gains
+OPENING, EXCHANGING, GROWING, SLOW = (12, 1.3), (10, 1.3), (4, 1.0), (500, 0.3)  # rounds, power of contests
 HOPELESS = 1.0  # α/β beyond which a function explains too little to stay in a contest
 
 
@@ -90,7 +91,7 @@ class ActiveSet(Solver):
         problem = state.problem
         everything = np.arange(problem.quadratic.size)
         for level in (LEVEL * state.beta, float(np.median(to_numpy(state.alpha)))):
-            for rival in _contests(problem, everything, level, state.beta, 500, 0.3):
+            for rival in _contests(problem, everything, level, state.beta, *SLOW):
                 state, going = self._contested(state, rival, monitor, going)
         return state, going
 
@@ -104,7 +105,9 @@ class ActiveSet(Solver):
             # spread over the range of h = φᵀt: depends neither on chance nor on the order of the functions
             order = np.argsort(to_numpy(quadratic.h), kind="stable")
             pool = order[np.linspace(0, quadratic.size - 1, size).astype(np.int64)]
-            rivals = [r for r in _contests(problem, pool, LEVEL * beta, beta, 12, 1.3) if not _collapsed(r)]
+            rivals = [
+                r for r in _contests(problem, pool, LEVEL * beta, beta, *OPENING) if not r.at_noise_floor
+            ]
         best = max([first, *rivals], key=lambda each: each.objective)
         return maximise_jointly(first, LOOSE, 20) if best is first else best
 
@@ -115,7 +118,7 @@ class ActiveSet(Solver):
             before = state.objective
             state, going = self._grow(state, monitor, least_gain)
             state = polish(state)
-            left = float(state.scores.gain[best_candidate(state.scores)])
+            left = float(state.scores.gain[state.scores.best])
             if not left > least_gain:
                 return Solution(state, True)
             if state.objective <= before:  # what is left cannot be had to working precision
@@ -172,7 +175,7 @@ class ActiveSet(Solver):
         offered = substitutes(state.scores, number)
         typical = float(np.median(to_numpy(state.alpha)))
         union = _with(state, offered, np.full(len(offered), typical))
-        return union and contract(union, 10, 1.3)
+        return union and contract(union, *EXCHANGING)
 
     def _contested(
         self, state: State, rival: State | None, monitor: Monitor, going: bool
@@ -181,7 +184,7 @@ class ActiveSet(Solver):
         if not going or rival is None:
             return state, going
         rival, going = self._grow(maximise_jointly(rival, LOOSE, 3), monitor, TRIAL_GAIN, state.objective)
-        if _collapsed(rival) and not _collapsed(state):
+        if rival.at_noise_floor and not state.at_noise_floor:
             return state, going
         return max(state, rival, key=lambda each: each.objective), going
 
@@ -207,7 +210,7 @@ def substitutes(scores: Scores, number: int) -> np.ndarray:
     return np.unique(np.concatenate(chosen)) if chosen else np.zeros(0, dtype=np.int64)
 
 
-def contract(state: State, rounds: int, power: float = 1.0) -> State:
+def contract(state: State, rounds: int, power: float) -> State:
     """MacKay's updates, pruning what loses the contest between functions that do the same work.
 
     power > 1 over-relaxes the updates. While there are more functions than half the rows the noise stays as
@@ -270,32 +273,19 @@ def _cosines(scores: Scores, J: np.ndarray) -> np.ndarray:
     return np.abs(products) / np.outer(norms, norms)
 
 
-def _collapsed(state: State) -> bool:
-    """Whether the noise has fallen to its floor, where the height of the objective means nothing."""
-    noise = state.problem.noise
-    return noise.estimate and state.beta >= noise.beta_max * (1 - 1e-6)
-
-
-def best_candidate(scores: Scores) -> int:
-    """The function whose addition is worth most."""
-    return int(np.argmax(to_numpy(scores.gain)))
-
-
 def _added(scores: Scores, chosen: np.ndarray, tol: float) -> State | None:
     """The model with the chosen functions in: a batch competes, a single function gets Newton steps."""
     state = _with(scores.state, chosen, to_numpy(scores.alpha)[chosen])
     if state is None:
         return None
     if len(chosen) > 1 and tol >= LOOSE:
-        return contract(state, 4)
+        return contract(state, *GROWING)
     return maximise_jointly(state, tol, 4)
 
 
 def _with(state: State, J: np.ndarray, alpha: np.ndarray) -> State | None:
     """The state with more functions; None where they cannot be told apart to working precision."""
-    xp = state.problem.quadratic.xp
-    together = xp.concat([state.alpha, asfloat64(alpha, like=state.alpha)])
     try:
-        return state.problem.start(np.concatenate([state.J, J]), together, state.beta)
+        return state.extended(J, alpha)
     except NotPositiveDefinite:
         return None

@@ -49,7 +49,7 @@ class Certificate:
 
 def certify(state: State) -> Certificate:
     """Look at the solution from every side."""
-    gain = float(np.max(to_numpy(state.scores.gain)))
+    gain = float(state.scores.gain[state.scores.best])
     step, worth = _inside(state)
     free = noise_is_free(state)
     gradient = noise_gradient(state) if free else 0.0
@@ -73,12 +73,10 @@ def _inside(state: State) -> tuple[float, float]:
 
     A function that explains nothing (the one an empty model is left with) counts as being out.
     """
-    s, q = state.inside
-    target = state.best_alpha
-    rise = state.problem.prior.gain(target, s, q, state.beta, state.unit) - state.worth
-    target, alpha = to_numpy(target), to_numpy(state.alpha)
+    worth = float(np.max(to_numpy(state.rise)))
+    target, alpha = to_numpy(state.best_alpha), to_numpy(state.alpha)
     silent = ~np.isfinite(target) & (to_numpy(state.gamma) < 1e-6)
     if not np.isfinite(target[~silent]).all():
-        return math.inf, float(np.max(to_numpy(rise)))
+        return math.inf, worth
     step = np.abs(np.log(target[~silent] / alpha[~silent])).max(initial=0.0)
-    return float(step), float(np.max(to_numpy(rise)))
+    return float(step), worth

@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from sparsebayes._array import Array, NotPositiveDefinite, asfloat64, to_numpy
+from sparsebayes._array import Array, NotPositiveDefinite, to_numpy
 from sparsebayes.posterior import Problem, State
 from sparsebayes.solvers.base import Monitor, Solution, Solver
 from sparsebayes.solvers.newton import polish
@@ -160,11 +160,8 @@ def _change(before: State, after: State) -> float:
 def _readmitted(state: State, tol: float) -> State | None:
     """The state with the deleted function that gains most back in, or None: the closing check [T01, B.1]."""
     scores = state.scores
-    gain = to_numpy(scores.gain)
-    best = int(np.argmax(gain))
-    if not gain[best] > tol:
+    best = scores.best
+    if not float(scores.gain[best]) > tol:
         return None
-    xp = state.problem.quadratic.xp
-    alpha = xp.concat([state.alpha, asfloat64([float(scores.alpha[best])], like=state.alpha)])
-    following = state.problem.start([*state.J, best], alpha, state.beta)
+    following = state.extended([best], scores.alpha[best : best + 1])
     return following if following.objective > state.objective + tol / 2 else None

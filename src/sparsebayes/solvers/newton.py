@@ -33,6 +33,7 @@ from sparsebayes.posterior import State
 
 FINAL = 1e-14  # nats: the steps that end a fit stop when the next promises less
 POLISH_JUMPS = 50
+WORTH_A_JUMP = 1e-7  # nats
 SILENT = 1e10  # α/β of a unit column that explains nothing
 LONGEST_STEP = 4.0  # in log α or log β
 ROUNDING = 2e-13  # per row: what rounding may cost the objective in a step that gains next to nothing
@@ -97,15 +98,13 @@ def polish(state: State) -> State:
     """
     for _ in range(POLISH_JUMPS):
         state = maximise_jointly(state, FINAL)
-        s, q = state.inside
-        prior, beta, unit = state.problem.prior, state.beta, state.unit
-        rise = to_numpy(prior.gain(state.best_alpha, s, q, beta, unit) - state.worth)
+        rise = to_numpy(state.rise)
         k = int(np.argmax(rise))
-        if not rise[k] > 1e-7 or not math.isfinite(float(state.best_alpha[k])):
+        if not rise[k] > WORTH_A_JUMP or not math.isfinite(float(state.best_alpha[k])):
             break
         alpha = to_numpy(state.alpha).copy()
         alpha[k] = float(state.best_alpha[k])
-        state = state.problem.state(state.active, asfloat64(alpha, like=state.alpha), beta)
+        state = state.problem.state(state.active, asfloat64(alpha, like=state.alpha), state.beta)
     return state
 
 
@@ -165,7 +164,6 @@ def delete_useless(state: State) -> State:
             return _silenced(state)
         worth = to_numpy(state.worth)
         state = _without(state, useless, worth)
-    return state
 
 
 def _silenced(state: State) -> State:
