@@ -1,9 +1,12 @@
+import inspect
 import math
 
+import array_api_strict
 import numpy as np
 import pytest
+from scipy.special import expit, softmax
 
-from sparsebayes.likelihoods import Gaussian
+from sparsebayes.likelihoods import Bernoulli, Gaussian, LaplaceLikelihood, Multinomial
 from sparsebayes.priors import Smoothness
 
 LIKELIHOODS = [Gaussian(0.3), Gaussian(25.0)]
@@ -57,3 +60,179 @@ def test_noise_never_passes_its_ceiling():
     assert noise.reestimate(50.0, 0.0, 3.0) == 100.0
     assert noise.reestimate(3.0, 1.0, 5.0) == 1.0  # more parameters determined than rows: keep the noise
     assert noise.with_beta(1e6).beta == 100.0
+
+
+LAPLACE = [Bernoulli(), Multinomial(2), Multinomial(3), Multinomial(7)]
+laplace = pytest.mark.parametrize("likelihood", LAPLACE, ids=repr)
+
+
+def _concrete(root):
+    found = set()
+    for child in root.__subclasses__():
+        found |= _concrete(child)
+        if child.__module__.startswith("sparsebayes.") and not inspect.isabstract(child):
+            found.add(child)
+    return found
+
+
+def _rows(likelihood, seed, N=20, spread=2.0):
+    """Targets of 0s and 1s, and outputs f."""
+    rng = np.random.default_rng(seed)
+    K = likelihood.outputs
+    y = rng.integers(0, 2, (N, 1)).astype(float) if K == 1 else np.eye(K)[rng.integers(0, K, N)]
+    return y, spread * rng.standard_normal((N, K))
+
+
+def test_every_laplace_likelihood_is_tested():
+    assert _concrete(LaplaceLikelihood) == {type(each) for each in LAPLACE}
+
+
+@laplace
+@pytest.mark.parametrize("seed", range(3))
+def test_laplace_gradient_and_curvature_equal_finite_differences(likelihood, seed):
+    y, f = _rows(likelihood, seed)
+    K, h = likelihood.outputs, 1e-3
+
+    def slope(function):  # five points: the error is of order h⁴
+        moved = [[function(f + j * h * np.eye(K)[k]) for j in (-2, -1, 1, 2)] for k in range(K)]
+        return np.stack([(8 * (c - b) - (d - a)) / (12 * h) for a, b, c, d in moved], axis=-1)
+
+    gradient = slope(lambda at: likelihood.log_prob(y, at))
+    np.testing.assert_allclose(likelihood.gradient(y, f), gradient, atol=1e-10)
+    curvature = -slope(lambda at: likelihood.gradient(y, at))
+    assert likelihood.curvature(y, f).shape == (len(f), K, K)
+    np.testing.assert_allclose(likelihood.curvature(y, f), curvature, atol=1e-10)
+    np.testing.assert_allclose(
+        likelihood.curvature(y, f), np.swapaxes(likelihood.curvature(y, f), 1, 2), atol=0
+    )
+
+
+@laplace
+@pytest.mark.parametrize("spread", [1.0, 30.0])
+def test_the_factors_of_the_curvature_give_the_curvature(likelihood, spread):
+    y, f = _rows(likelihood, 0, spread=spread)
+    d, u = likelihood.curvature_factors(f)
+    B = np.stack([np.diag(row) for row in d])
+    if u is not None:
+        B -= np.einsum("nk,nl->nkl", u, u)
+    np.testing.assert_allclose(likelihood.curvature(y, f), B, rtol=1e-14, atol=1e-300)
+    assert (np.linalg.eigvalsh(B) > -1e-14).all()
+
+
+@laplace
+@pytest.mark.parametrize("size", [30.0, 800.0, 1e6, 1e300])
+def test_extreme_outputs_stay_finite(likelihood, size):
+    y, f = _rows(likelihood, 1)
+    f = size * np.sign(f)
+    f[0], f[1] = size, -size
+    pieces = [likelihood.log_prob(y, f), likelihood.gradient(y, f), likelihood.curvature(y, f)]
+    variances = np.stack([v * np.eye(likelihood.outputs) for v in np.resize([0.0, 1.0, 1e8], len(f))])
+    for piece in [*pieces, likelihood.mean(f), likelihood.moderated(f, variances)]:
+        assert np.isfinite(piece).all()
+    assert (likelihood.log_prob(y, f) <= 0).all()
+
+
+@laplace
+@pytest.mark.parametrize("spread", [0.1, 3.0, 800.0])
+def test_probabilities_are_probabilities_and_what_log_prob_says(likelihood, spread):
+    y, f = _rows(likelihood, 2, spread=spread)
+    K = likelihood.outputs
+    p = likelihood.mean(f)
+    assert ((p >= 0) & (p <= 1)).all()
+    if K == 1:
+        both = [np.exp(likelihood.log_prob(np.full_like(y, label), f)) for label in (0, 1)]
+        np.testing.assert_allclose(both[1], p[:, 0], rtol=1e-12)
+    else:
+        both = [np.exp(likelihood.log_prob(np.broadcast_to(e, y.shape), f)) for e in np.eye(K)]
+        np.testing.assert_allclose(p.sum(axis=1), 1, rtol=1e-14)
+        np.testing.assert_allclose(np.stack(both, axis=1), p, rtol=1e-10, atol=1e-300)
+    np.testing.assert_allclose(np.sum(both, axis=0), 1, rtol=1e-12)
+
+
+def _covariances(rng, N, K, largest):
+    """Covariances (N, K, K) whose largest variance of a difference of outputs is at most `largest`."""
+    L = rng.standard_normal((N, K, K))
+    C = L @ np.swapaxes(L, 1, 2)
+    own = np.einsum("nkk->nk", C)
+    spread = own[:, :, None] + own[:, None, :] - 2 * C if K > 1 else C
+    return C * (largest * rng.random(N) / spread.max(axis=(1, 2)))[:, None, None]
+
+
+def test_two_moderated_classes_are_within_the_stated_distance_of_the_integral():
+    nodes = np.linspace(-12, 12, 8001)
+    density = np.exp(-0.5 * nodes**2) / np.exp(-0.5 * nodes**2).sum()
+    mean = np.linspace(-20, 20, 161)
+    for variance in 10 ** np.linspace(-3, 3, 25):
+        exact = expit(mean[:, None] + math.sqrt(variance) * nodes) @ density
+        moderated = Bernoulli().moderated(mean[:, None], np.full((len(mean), 1, 1), variance))
+        np.testing.assert_allclose(moderated[:, 0], exact, atol=0.02)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_two_moderated_outputs_are_one_moderated_difference(seed):
+    rng = np.random.default_rng(seed)
+    mean, C = 3 * rng.standard_normal((50, 2)), _covariances(rng, 50, 2, 4.0)
+    variance = C[:, 0, 0] + C[:, 1, 1] - 2 * C[:, 0, 1]
+    one = Bernoulli().moderated(mean[:, 1:] - mean[:, :1], variance[:, None, None])
+    two = Multinomial(2).moderated(mean, C)
+    np.testing.assert_allclose(two[:, 1:], one, atol=0.02)  # what Bernoulli's is off by
+
+
+@pytest.mark.parametrize("largest", [1.0, 4.0, 30.0])
+@pytest.mark.parametrize("K", [2, 3, 5, 10])
+def test_moderated_classes_are_nearer_to_the_integral_than_the_mean_is(K, largest):
+    """Nearer as a log loss would see it: Kullback-Leibler, averaged over rows."""
+    rng = np.random.default_rng(K)
+    mean, C = 1.5 * rng.standard_normal((60, K)), _covariances(rng, 60, K, largest)
+    draws = rng.standard_normal((5_000, K))
+    f = mean[:, None, :] + np.concatenate([draws, -draws]) @ np.swapaxes(np.linalg.cholesky(C), 1, 2)
+    exact = softmax(f, axis=2).mean(axis=1)
+
+    def distance(p):
+        return np.sum(exact * np.log(exact / p), axis=1).mean()
+
+    moderated = Multinomial(K).moderated(mean, C)
+    assert distance(moderated) < distance(Multinomial(K).mean(mean))
+    assert largest > 4 or np.abs(moderated - exact).max() < 0.02
+
+
+@laplace
+def test_moderating_without_variance_changes_nothing(likelihood):
+    _, f = _rows(likelihood, 3, spread=5.0)
+    zero = np.zeros((len(f), likelihood.outputs, likelihood.outputs))
+    np.testing.assert_allclose(likelihood.moderated(f, zero), likelihood.mean(f), rtol=1e-13)
+
+
+@laplace
+@pytest.mark.parametrize("seed", range(2))
+def test_moderation_is_blind_to_what_the_likelihood_is_blind_to(likelihood, seed):
+    """A constant on all outputs, however uncertain, and the order of the classes do not matter."""
+    rng = np.random.default_rng(seed)
+    K = likelihood.outputs
+    if K == 1:
+        f, v = rng.standard_normal((20, 1)), rng.random((20, 1, 1))
+        np.testing.assert_allclose(likelihood.moderated(-f, v), 1 - likelihood.moderated(f, v), rtol=1e-13)
+        return
+    f, C = rng.standard_normal((20, K)), _covariances(rng, 20, K, 4.0)
+    p = likelihood.moderated(f, C)
+    np.testing.assert_allclose(p.sum(axis=1), 1, rtol=1e-13)
+    np.testing.assert_allclose(likelihood.moderated(f + 7.0, C), p, rtol=1e-11)
+    np.testing.assert_allclose(likelihood.moderated(f, C + 50.0), p, rtol=1e-9)
+    order = rng.permutation(K)
+    shuffled = likelihood.moderated(f[:, order], C[:, order][:, :, order])
+    np.testing.assert_allclose(shuffled, p[:, order], atol=0.02)
+
+
+@laplace
+def test_laplace_likelihoods_follow_the_array_standard(likelihood):
+    y, f = _rows(likelihood, 4)
+    C = _covariances(np.random.default_rng(0), len(f), likelihood.outputs, 2.0)
+    strict_y, strict_f, strict_C = (array_api_strict.asarray(x) for x in (y, f, C))
+    pairs = [
+        (likelihood.log_prob(strict_y, strict_f), likelihood.log_prob(y, f)),
+        (likelihood.gradient(strict_y, strict_f), likelihood.gradient(y, f)),
+        (likelihood.curvature(strict_y, strict_f), likelihood.curvature(y, f)),
+        (likelihood.moderated(strict_f, strict_C), likelihood.moderated(f, C)),
+    ]
+    for strict, plain in pairs:
+        np.testing.assert_allclose(np.asarray(strict), plain, rtol=1e-13, atol=1e-15)

@@ -16,8 +16,13 @@ from sparsebayes.bases import (
     Precomputed,
     Sigmoid,
 )
-from sparsebayes.estimators import RelevanceVectorRegressor, SparseBayesRegressor
-from sparsebayes.inference import NoiseCollapseWarning, Result, fit
+from sparsebayes.estimators import (
+    RelevanceVectorClassifier,
+    RelevanceVectorRegressor,
+    SparseBayesClassifier,
+    SparseBayesRegressor,
+)
+from sparsebayes.inference import ClassificationResult, NoiseCollapseWarning, Result, fit, fit_classes
 from sparsebayes.priors import Gamma, Laplace, Prior, Smoothness, Uniform
 from sparsebayes.solvers import ActiveSet, Certificate, FixedPoint, Progress, Sequential, Solver
 
@@ -32,6 +37,7 @@ __all__ = [
     "Basis",
     "Bias",
     "Certificate",
+    "ClassificationResult",
     "Columns",
     "Concatenation",
     "FixedPoint",
@@ -46,14 +52,17 @@ __all__ = [
     "Precomputed",
     "Prior",
     "Progress",
+    "RelevanceVectorClassifier",
     "RelevanceVectorRegressor",
     "Result",
     "Sequential",
     "Sigmoid",
     "Smoothness",
     "Solver",
+    "SparseBayesClassifier",
     "SparseBayesRegressor",
     "Uniform",
     "__version__",
     "fit",
+    "fit_classes",
 ]

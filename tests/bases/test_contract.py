@@ -10,6 +10,7 @@ import array_api_compat
 import array_api_strict
 import numpy as np
 import pytest
+import scipy.sparse
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
@@ -27,6 +28,7 @@ from sparsebayes.bases import (
     Precomputed,
     Sigmoid,
 )
+from sparsebayes.bases.operators import DenseOperator, Operator, SparseOperator, StackedOperator
 
 
 def inverse_multiquadric(X, Z):
@@ -284,3 +286,95 @@ def test_wrong_width_is_refused(basis):
         bound(test[:, :-1])
     with pytest.raises(ValueError, match="X must have two dimensions, got 1"):
         bound(test[0])
+
+
+def _operators(Phi: np.ndarray) -> dict[str, Operator]:
+    """The same matrix behind every kind of operator."""
+    half = Phi.shape[1] // 2
+    left, right = Phi[:, :half], Phi[:, half:]
+    return {
+        "dense": DenseOperator(Phi),
+        "fortran": DenseOperator(np.asfortranarray(Phi)),
+        "sparse": SparseOperator(scipy.sparse.csr_array(Phi)),
+        "stacked": StackedOperator([DenseOperator(left), SparseOperator(scipy.sparse.csc_array(right))]),
+        "nested": StackedOperator([StackedOperator([DenseOperator(left)]), DenseOperator(right)]),
+    }
+
+
+KINDS = ["dense", "fortran", "sparse", "stacked", "nested"]
+
+
+def _squares(Phi: np.ndarray, weights: np.ndarray, shift: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    """The definition, with digits to spare."""
+    unit = (Phi.astype(np.longdouble) - shift) / scale
+    return np.einsum("nm,nk->mk", unit**2, weights.astype(np.longdouble)).astype(float)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("shifted", [0.0, 1.0, 1e3, 1e8])
+@seeds
+def test_squares_equal_their_definition(kind, shifted, seed):
+    rng = np.random.default_rng(seed)
+    Phi = np.where(rng.random((40, 11)) < 0.3, rng.standard_normal((40, 11)), 0.0)
+    Phi[:, 3], Phi[:, 8] = 0.0, Phi[:, 8] + shifted  # an empty column and a full one far away
+    kept = Phi.copy()
+    weights = rng.random((40, 3)) * (rng.random((40, 3)) < 0.7)
+    scale = 10 ** rng.uniform(-3, 3, 11)
+    for shift in (shifted * rng.standard_normal(11), Phi.mean(axis=0)):
+        squares = _operators(Phi)[kind].squares(weights, shift, scale)
+        assert squares.shape == (11, 3)
+        # deviations are what can be known to the rounding of the shift
+        slack = 1e-15 * len(Phi) * weights.max() * (np.abs(shift) / scale)[:, None]
+        deviation = np.abs(Phi - shift).max(axis=0) / scale
+        expected = _squares(Phi, weights, shift, scale)
+        gap = np.abs(squares - expected)
+        assert (gap <= 1e-9 * expected + slack * deviation[:, None]).all()
+        assert (squares >= 0).all()
+    assert_array_equal(Phi, kept)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_squares_of_nearly_constant_columns_do_not_cancel(kind):
+    """Columns whose spread is a millionth of their mean, about their mean and in units of their norm."""
+    rng = np.random.default_rng(5)
+    Phi = 1e3 + 1e-3 * rng.standard_normal((60, 8))
+    counts = rng.integers(1, 4, 60).astype(float)
+    means, norms = DenseOperator(Phi).means_and_norms(counts, True)
+    weights = np.stack([counts, counts * rng.random(60) / 4], axis=1)
+    squares = _operators(Phi)[kind].squares(weights, means, norms)
+    assert_allclose(squares, _squares(Phi, weights, means, norms), rtol=1e-8)
+    assert_allclose(squares[:, 0], 1.0, rtol=1e-8)
+
+
+@pytest.mark.parametrize("size", [1e150, 1e-150])
+@pytest.mark.parametrize("kind", KINDS)
+def test_squares_in_units_of_the_norms_neither_overflow_nor_vanish(kind, size):
+    rng = np.random.default_rng(6)
+    Phi, counts = size * rng.standard_normal((30, 6)), np.ones(30)
+    for center in (False, True):
+        operator = _operators(Phi)[kind]
+        means, norms = operator.means_and_norms(counts, center)
+        assert_allclose(operator.squares(counts[:, None], means, norms), 1.0, rtol=1e-12)
+
+
+@pytest.mark.parametrize("blocks", [1, 7, 1 << 19])
+def test_squares_do_not_depend_on_the_blocks(monkeypatch, blocks):
+    monkeypatch.setattr("sparsebayes.bases.operators.BLOCK_ELEMENTS", blocks)
+    rng = np.random.default_rng(7)
+    Phi, weights, shift = rng.standard_normal((9, 13)), rng.random((9, 2)), rng.standard_normal(13)
+    scale = rng.uniform(0.5, 2, 13)
+    expected = _squares(Phi, weights, shift, scale)
+    assert_allclose(DenseOperator(Phi).squares(weights, shift, scale), expected, rtol=1e-12)
+    strict = [array_api_strict.asarray(x) for x in (Phi, weights, shift, scale)]
+    assert_allclose(np.asarray(DenseOperator(strict[0]).squares(*strict[1:])), expected, rtol=1e-12)
+
+
+@every_basis
+def test_every_basis_has_squares(basis):
+    basis, train, test = random_problem(basis, 5)
+    bound = basis.bind(train)
+    rng = np.random.default_rng(5)
+    M = bound.n_functions
+    weights, shift, scale = rng.random((len(test), 2)), rng.standard_normal(M), rng.uniform(0.5, 2, M)
+    squares = bound.operator(test).squares(weights, shift, scale)
+    assert_allclose(squares, _squares(bound(test), weights, shift, scale), rtol=1e-10)

@@ -46,6 +46,19 @@ class Operator(ABC):
         ]
         return xp.concat([p[0] for p in pieces]), xp.concat([p[1] for p in pieces])
 
+    def squares(self, weights: Array, shift: Array, scale: Array) -> Array:
+        """Σ_n W_nk ((φ_nm − shift_m)/scale_m)², columns m by weightings k: (M, K) from W (N, K)."""
+        N, M = self.shape
+        step = max(1, BLOCK_ELEMENTS // max(N, 1))
+        pieces = []
+        for start in range(0, M, step):
+            stop = min(start + step, M)
+            block = self.columns(range(start, stop)) - shift[None, start:stop]
+            block *= 1 / scale[None, start:stop]  # in place: the block is a copy, and small
+            block *= block
+            pieces.append((weights.T @ block).T)
+        return namespace(weights).concat(pieces, axis=0)
+
 
 def _block_means_and_norms(block: Array, weights: Array, center: bool) -> tuple[Array, Array]:
     xp = namespace(block, weights)
@@ -117,6 +130,22 @@ class SparseOperator(Operator):
             norms[m] = self._column_norm(int(m), weights)
         return means, norms
 
+    def squares(self, weights: Array, shift: Array, scale: Array) -> Array:
+        """From the stored entries: Σ W (φ² − 2 shift φ)/scale² + shift² Σ W/scale².
+
+        The shifts are means of sparse columns, small beside their norms, so little cancels; the columns where
+        it does are looked at one by one.
+        """
+        unit = self.X.multiply(1 / scale[None, :]).tocsc()
+        offset = (shift / scale)[:, None]
+        powers = np.asarray(unit.multiply(unit).T @ weights)
+        totals = offset**2 * weights.sum(axis=0)[None, :]
+        result = powers - 2 * offset * np.asarray(unit.T @ weights) + totals
+        for m in np.flatnonzero((result < 1e-6 * (powers + totals)).any(axis=1)):
+            column = (self.columns([int(m)]) - shift[m]) / scale[m]
+            result[m] = (column * column)[:, 0] @ weights
+        return result
+
     def _column_norm(self, m: int, weights: Array) -> float:
         return float(_block_means_and_norms(self.columns([m]), weights, True)[1][0])
 
@@ -148,6 +177,14 @@ class StackedOperator(Operator):
     def adjoint(self, V: Array) -> Array:
         """Φᵀ V, the parts below each other."""
         return namespace(V).concat([part.adjoint(V) for part in self.parts], axis=0)
+
+    def squares(self, weights: Array, shift: Array, scale: Array) -> Array:
+        """The parts below each other."""
+        pieces = [
+            part.squares(weights, shift[start : start + part.shape[1]], scale[start : start + part.shape[1]])
+            for part, start in zip(self.parts, self.starts[:-1].tolist(), strict=True)
+        ]
+        return namespace(weights).concat(pieces, axis=0)
 
     def means_and_norms(self, weights: Array, center: bool) -> tuple[Array, Array]:
         """Means and norms of every part."""

@@ -1,6 +1,13 @@
 """Scikit-learn faces of the engine: validation, fitted attributes, predictions."""
 
 from sparsebayes.estimators._relevance_vector import RelevanceVectorRegressor
+from sparsebayes.estimators._relevance_vector_classifier import RelevanceVectorClassifier
 from sparsebayes.estimators._sparse_bayes import SparseBayesRegressor
+from sparsebayes.estimators._sparse_bayes_classifier import SparseBayesClassifier
 
-__all__ = ["RelevanceVectorRegressor", "SparseBayesRegressor"]
+__all__ = [
+    "RelevanceVectorClassifier",
+    "RelevanceVectorRegressor",
+    "SparseBayesClassifier",
+    "SparseBayesRegressor",
+]

@@ -9,14 +9,14 @@ import numpy as np
 
 from sparsebayes.bases import Basis, BoundBasis, as_basis
 from sparsebayes.estimators._augmented import Augmentation, check_centre
-from sparsebayes.estimators._base import SparseBayesModel
 from sparsebayes.estimators._candidates import is_pairwise
+from sparsebayes.estimators._regression import RegressionModel
 from sparsebayes.solvers import Progress
 
 VARIANCES = ("posterior", "augmented")
 
 
-class RelevanceVectorRegressor(SparseBayesModel):
+class RelevanceVectorRegressor(RegressionModel):
     """Relevance vector machine: kernel regression with few kernel functions and error bars.
 
     One candidate function k(·, x_m) is centred at each training point x_m, and the evidence decides which

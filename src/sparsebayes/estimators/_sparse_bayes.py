@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from sparsebayes.bases import Basis, Columns
-from sparsebayes.estimators._base import SparseBayesModel
+from sparsebayes.estimators._regression import RegressionModel
 from sparsebayes.solvers import Progress
 
 
-class SparseBayesRegressor(SparseBayesModel):
+class SparseBayesRegressor(RegressionModel):
     """Sparse Bayesian linear regression: the columns of X are the candidates, the evidence picks a few.
 
     y = Σ_m w_m x_m + b + ε, w_m ~ N(0, 1/α_m), ε ~ N(0, σ²) [T01; TF03], the model of automatic relevance

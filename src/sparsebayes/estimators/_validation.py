@@ -34,7 +34,7 @@ def check_inputs(estimator: BaseEstimator, X: Any, fitting: bool) -> Any:
         input_name="X",
     )
     _check_size(values, LEAST_SAMPLES if fitting else 1)
-    _check_finite(values.data if scipy.sparse.issparse(values) else values, "X")
+    check_finite(values.data if scipy.sparse.issparse(values) else values, "X")
     if tags.pairwise:
         _check_pairwise(estimator, values, fitting)
     # names and number of the columns, from X as it came
@@ -44,17 +44,33 @@ def check_inputs(estimator: BaseEstimator, X: Any, fitting: bool) -> Any:
 
 def check_targets(y: Any, n: int, estimator: BaseEstimator) -> np.ndarray:
     """y as n finite float64 values; a column vector is taken with scikit-learn's warning."""
-    if y is None:
-        raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
+    check_given(y, estimator)
     y = column_or_1d(y, warn=True)
     try:
         y = y.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"y must hold real numbers, got an array of dtype {y.dtype}.") from error
+    check_length(y, n)
+    check_finite(y, "y")
+    return y
+
+
+def check_given(y: Any, estimator: BaseEstimator) -> None:
+    """Refuse a fit without targets."""
+    if y is None:
+        raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
+
+
+def check_length(y: np.ndarray, n: int) -> None:
+    """Refuse targets y that are not one a row of X."""
     if len(y) != n:
         raise ValueError(f"y has {len(y)} values but X has {n} rows; there must be one value a row.")
-    _check_finite(y, "y")
-    return y
+
+
+def check_finite(values: np.ndarray, name: str) -> None:
+    """Refuse NaN and infinity."""
+    if not np.isfinite(values).all():
+        raise ValueError(f"{name} contains NaN or infinity; every value must be finite.")
 
 
 def check_weights(sample_weight: Any, n: int) -> np.ndarray | None:
@@ -69,7 +85,7 @@ def check_weights(sample_weight: Any, n: int) -> np.ndarray | None:
         weights = np.full(n, float(weights))
     if weights.shape != (n,):
         raise ValueError(f"sample_weight must have shape ({n},), one value a row of X, got {weights.shape}.")
-    _check_finite(weights, "sample_weight")
+    check_finite(weights, "sample_weight")
     if weights.min() < 0:
         raise ValueError(f"sample_weight must not be negative, got {weights.min():g}.")
     if not weights.max() > 0:
@@ -114,8 +130,3 @@ def _check_size(X: Any, least: int) -> None:
         raise ValueError(f"{found}, but at least {least} sample(s) are required.")
     if not features:
         raise ValueError(f"{found} while a minimum of 1 is required.")
-
-
-def _check_finite(values: np.ndarray, name: str) -> None:
-    if not np.isfinite(values).all():
-        raise ValueError(f"{name} contains NaN or infinity; every value must be finite.")

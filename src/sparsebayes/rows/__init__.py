@@ -1,5 +1,6 @@
 """Who reads the data: from an operator and a target to the statistics a solver sees. Nothing here knows α."""
 
+from sparsebayes.rows.laplace import Candidates, Expansion, LaplaceRows, Linearised
 from sparsebayes.rows.memory import Scaling, summarise
 
-__all__ = ["Scaling", "summarise"]
+__all__ = ["Candidates", "Expansion", "LaplaceRows", "Linearised", "Scaling", "summarise"]

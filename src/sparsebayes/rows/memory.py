@@ -11,18 +11,17 @@ leaves n − 1 rows' worth of likelihood and the constant −½ log n. Sample we
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from sparsebayes._array import Array, Indices, asfloat64, namespace, take, to_numpy
+from sparsebayes._array import Array, Indices, asfloat64, namespace, take
 from sparsebayes.bases.operators import Operator
 from sparsebayes.quadratic import ColumnQuadratic, DenseQuadratic, Quadratic
+from sparsebayes.rows.scaled import BATCH, ScaledColumns, random_vector
 
 DENSE_FUNCTIONS = 256  # up to so many functions all of G is formed at once
-BATCH = 64  # columns of Φ scaled at a time
 SMALLEST_TARGET, LARGEST_TARGET = 1e-120, 1e120  # squares of it must stay within floating point
-SAME = 1e-11  # largest difference between entries of two unit columns that count as one
 
 
 @dataclass(frozen=True)
@@ -61,32 +60,12 @@ class Scaling:
         return -self.rows_counted * math.log(self.target_scale)
 
 
-class ScaledRows:
-    """The scaled columns of an operator: products between them, and residuals, by passes over the rows."""
+class ScaledRows(ScaledColumns):
+    """The scaled columns with the scaled target: products and residuals by passes over the rows."""
 
-    def __init__(self, operator: Operator, t: Array, weights: Array | None, scaling: Scaling) -> None:
-        self.operator, self.weights, self.scaling = operator, weights, scaling
-        self.t = (t - scaling.target_mean) / scaling.target_scale
-        self.complete = len(scaling.kept) == operator.shape[1]
-
-    def columns(self, J: Indices) -> Array:
-        """(Φ[:, J] − φ̄)/ν, an (N, |J|) array."""
-        J = np.asarray(J, dtype=np.int64)
-        block = self.operator.columns(self.scaling.kept[J])
-        if self.scaling.center:
-            block = block - take(self.scaling.means, J)[None, :]
-        return block / take(self.scaling.norms, J)[None, :]
-
-    def adjoint(self, V: Array) -> Array:
-        """Scaled columns times the weighted V (N, k)."""
-        products = self.operator.adjoint(V)
-        if not self.complete:
-            products = take(products, self.scaling.kept)
-        if (
-            self.scaling.center
-        ):  # V is centred too, but a large mean would multiply what rounding left of its sum
-            products = products - self.scaling.means[:, None] * namespace(V).sum(V, axis=0)[None, :]
-        return products / self.scaling.norms[:, None]
+    def __init__(self, columns: ScaledColumns, t: Array, weights: Array | None) -> None:
+        super().__init__(columns.operator, columns.kept, columns.means, columns.norms, columns.center)
+        self.t, self.weights = t, weights
 
     def weighted(self, V: Array) -> Array:
         """W V."""
@@ -103,8 +82,7 @@ class ScaledRows:
 
     def gram(self) -> Array:
         """All of G, a batch of columns at a time."""
-        size = len(self.scaling.kept)
-        parts = [self.products(range(k, min(k + BATCH, size))) for k in range(0, size, BATCH)]
+        parts = [self.products(range(k, min(k + BATCH, self.size))) for k in range(0, self.size, BATCH)]
         return namespace(self.t).concat(parts, axis=0)
 
     def residual(self, J: Indices, mean: Array) -> float:
@@ -123,20 +101,14 @@ def summarise(
     n = float(xp.sum(counts))
     mean = float(xp.sum(counts * (t / n))) if center else 0.0
     scale = _size(t - mean, counts, n)
-    means, norms = operator.means_and_norms(counts, center)
-    kept = np.flatnonzero(to_numpy(norms) > 0)
-    if not len(kept):
-        raise ValueError(
-            "X has no usable column: every basis function is zero (or constant, with an intercept)."
-        )
+    rows = ScaledRows(ScaledColumns.of(operator, counts, center), (t - mean) / scale, weights)
+    h, rows = _merged(rows, n)
     spread = _spread(t, counts, n, scale)
-    scaling = Scaling(kept, take(norms, kept), take(means, kept), scale, mean, n, center, spread)
-    h, scaling = _merged(operator, t, weights, scaling)
-    rows = ScaledRows(operator, t, weights, scaling)
+    scaling = Scaling(rows.kept, rows.norms, rows.means, scale, mean, n, center, spread)
     offset = -0.5 * math.log(n) if center else 0.0
     shared = {"offset": offset, "residual_of": rows.residual}
     tt = float(xp.sum(counts * rows.t * rows.t))
-    if len(scaling.kept) <= DENSE_FUNCTIONS:
+    if rows.size <= DENSE_FUNCTIONS:
         return DenseQuadratic(scaling.rows_counted, tt, h, rows.gram(), **shared), scaling
     return ColumnQuadratic(scaling.rows_counted, tt, h, rows.products, rows.block, **shared), scaling
 
@@ -162,48 +134,17 @@ def _spread(t: Array, weights: Array, n: float, scale: float) -> float:
     return max(float(xp.sum(weights * deviation * deviation)) / n, 1e-12)
 
 
-def _merged(operator: Operator, t: Array, weights: Array | None, scaling: Scaling) -> tuple[Array, Scaling]:
-    """h = Φᵀt, and the scaling without functions that repeat an earlier one (or its negative).
+def _merged(rows: ScaledRows, n: float) -> tuple[Array, ScaledRows]:
+    """h = Φᵀt, and the rows without functions that repeat an earlier one (or its negative).
 
-    Repeats are found by random projections, taken in the same pass as h, and confirmed column by column.
+    Repeats are found by products with a random vector, taken in the same pass as h, and confirmed.
     """
-    rows = ScaledRows(operator, t, weights, scaling)
-    xp = namespace(t)
-    probe = asfloat64(np.random.default_rng(0).standard_normal(int(t.shape[0])), like=t)
-    both = rows.weighted(xp.stack([rows.t, probe], axis=1))
-    if scaling.center:
-        both = both - rows.weighted(xp.ones_like(both)) * (xp.sum(both, axis=0) / scaling.n)[None, :]
+    xp = namespace(rows.t)
+    both = rows.weighted(xp.stack([rows.t, random_vector(rows.t)], axis=1))
+    if rows.center:
+        both = both - rows.weighted(xp.ones_like(both)) * (xp.sum(both, axis=0) / n)[None, :]
     products = rows.adjoint(both)
-    h, signature = products[:, 0], np.abs(to_numpy(products[:, 1]))
-    repeats = _repeats(rows, signature)
-    if not repeats:
-        return h, scaling
-    keep = np.setdiff1d(np.arange(len(signature)), repeats)
-    merged = replace(
-        scaling, kept=scaling.kept[keep], norms=take(scaling.norms, keep), means=take(scaling.means, keep)
-    )
-    return take(h, keep), merged
-
-
-def _repeats(rows: ScaledRows, signature: np.ndarray) -> list[int]:
-    """Functions equal to an earlier one up to sign, among those with the same |projection|."""
-    order = np.argsort(signature, kind="stable")
-    close = np.diff(signature[order]) < 1e-9 * max(float(signature.max()), 1e-300)
-    if not close.any():
-        return []
-    repeats: list[int] = []
-    for run in np.split(order, np.flatnonzero(~close) + 1):
-        if len(run) > 1:
-            repeats.extend(_same_as_first(rows, np.sort(run)))
-    return repeats
-
-
-def _same_as_first(rows: ScaledRows, group: np.ndarray) -> list[int]:
-    first = to_numpy(rows.columns(group[:1]))
-    found: list[int] = []
-    for start in range(1, len(group), BATCH):
-        others = group[start : start + BATCH]
-        columns = to_numpy(rows.columns(others))
-        apart = np.minimum(np.abs(columns - first).max(axis=0), np.abs(columns + first).max(axis=0))
-        found.extend(int(m) for m in others[apart < SAME])
-    return found
+    distinct = rows.without_repeats(products[:, 1])
+    if len(distinct) == rows.size:
+        return products[:, 0], rows
+    return take(products[:, 0], distinct), ScaledRows(rows.keep(distinct), rows.t, rows.weights)

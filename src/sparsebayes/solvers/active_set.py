@@ -67,14 +67,27 @@ class ActiveSet(Solver):
         self.exchanges = exchanges
         self.substitutes = substitutes
 
-    def solve(self, problem: Problem, monitor: Monitor) -> Solution:
+    def solve(self, problem: Problem, monitor: Monitor, start: State | None = None) -> Solution:
         """Open, grow crudely, exchange while it pays, grow to the end, polish."""
+        if start is not None:
+            return self._go_on(start, monitor)
         state, going = self._grow(self._open(problem), monitor, CRUDE_GAIN)
         state, going = self._exchange(state, monitor, going)
         if self.exchanges and problem.quadratic.size <= SMALL:
             state, going = self._open_to_all(state, monitor, going)
             state, going = self._exchange(state, monitor, going)
         return self._finish(state, monitor, going)
+
+    def begin(self, problem: Problem, monitor: Monitor) -> State:
+        """Open and grow crudely."""
+        return self._grow(self._open(problem), monitor, CRUDE_GAIN)[0]
+
+    def _go_on(self, start: State, monitor: Monitor) -> Solution:
+        """Add what is worth a fair share of the best addition, and exchange; the rest is for next time."""
+        least_gain = max(FINEST * monitor.tol, FRACTION * float(start.scores.gain[start.scores.best]))
+        state, going = self._grow(start, monitor, least_gain)
+        state, going = self._exchange(state, monitor, going)
+        return Solution(state, going)
 
     def _exchange(self, state: State, monitor: Monitor, going: bool) -> tuple[State, bool]:
         """Exchange rounds, until one no longer pays."""
@@ -98,12 +111,14 @@ class ActiveSet(Solver):
     def _open(self, problem: Problem) -> State:
         """What is left of the pool, or the single best function where that is better."""
         quadratic, beta = problem.quadratic, problem.noise.beta
-        size = int(min(self.pool, quadratic.size, quadratic.n / 2))
+        # rounded: a sum of weights may be a rounding error away from a whole number
+        size = int(min(self.pool, quadratic.size, round(quadratic.n, 6) / 2))
         first = first_state(problem)
         rivals = []
         if size >= SMALLEST_POOL:
-            # spread over the range of h = φᵀt: depends neither on chance nor on the order of the functions
-            order = np.argsort(to_numpy(quadratic.h), kind="stable")
+            # spread over the range of h = φᵀt: depends neither on chance, nor on the order of the functions,
+            # nor on the sign of t
+            order = np.argsort(np.abs(to_numpy(quadratic.h)), kind="stable")
             pool = order[np.linspace(0, quadratic.size - 1, size).astype(np.int64)]
             rivals = [
                 r for r in _contests(problem, pool, LEVEL * beta, beta, *OPENING) if not r.at_noise_floor
@@ -278,9 +293,12 @@ def _added(scores: Scores, chosen: np.ndarray, tol: float) -> State | None:
     state = _with(scores.state, chosen, to_numpy(scores.alpha)[chosen])
     if state is None:
         return None
-    if len(chosen) > 1 and tol >= LOOSE:
+    if len(chosen) == 1 or tol < LOOSE:
+        return maximise_jointly(state, tol, 4)
+    try:
         return contract(state, *GROWING)
-    return maximise_jointly(state, tol, 4)
+    except NotPositiveDefinite:
+        return None
 
 
 def _with(state: State, J: np.ndarray, alpha: np.ndarray) -> State | None:

@@ -74,9 +74,16 @@ class Solution:
 class Solver(BaseEstimator, ABC):
     """Maximises a `Problem` over which functions are in, their α, and β. Sees no rows."""
 
+    def begin(self, problem: Problem, monitor: Monitor) -> State:
+        """A first state that need not be a solution: the problem is only near the one that counts."""
+        return self.solve(problem, monitor).state
+
     @abstractmethod
-    def solve(self, problem: Problem, monitor: Monitor) -> Solution:
-        """Run until converged, stopped by the monitor, or out of iterations."""
+    def solve(self, problem: Problem, monitor: Monitor, start: State | None = None) -> Solution:
+        """Run until converged, stopped by the monitor, or out of iterations.
+
+        start : a state of the problem to go on from, where one is known that is close to the solution.
+        """
 
 
 def first_state(problem: Problem) -> State:

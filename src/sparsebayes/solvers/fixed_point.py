@@ -35,13 +35,15 @@ class FixedPoint(Solver):
         self.update = update
         self.polish = polish
 
-    def solve(self, problem: Problem, monitor: Monitor) -> Solution:
+    def solve(self, problem: Problem, monitor: Monitor, start: State | None = None) -> Solution:
         """Iterate to convergence, polish, and let no deleted function that wants to come back stay out."""
         if self.update not in UPDATES:
             raise ValueError(f"update of FixedPoint must be one of {UPDATES}, got {self.update!r}.")
         quadratic, beta = problem.quadratic, problem.noise.beta
-        alpha = quadratic.xp.full_like(quadratic.h, START * beta)
-        state = problem.start(range(quadratic.size), alpha, beta)
+        state = start
+        if state is None:
+            alpha = quadratic.xp.full_like(quadratic.h, START * beta)
+            state = problem.start(range(quadratic.size), alpha, beta)
         while True:
             state, converged = self._iterate(state, monitor)
             if self.polish:

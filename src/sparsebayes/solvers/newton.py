@@ -104,7 +104,10 @@ def polish(state: State) -> State:
             break
         alpha = to_numpy(state.alpha).copy()
         alpha[k] = float(state.best_alpha[k])
-        state = state.problem.state(state.active, asfloat64(alpha, like=state.alpha), state.beta)
+        try:
+            state = state.problem.state(state.active, asfloat64(alpha, like=state.alpha), state.beta)
+        except NotPositiveDefinite:  # functions that only a large α keeps apart
+            break
     return state
 
 
@@ -121,10 +124,14 @@ def _newton_step(state: State, damping: float, tol: float) -> tuple[State | None
             damping = max(30 * damping, 1e-2)
             continue
         # each on its own: a function far from its optimum in a flat direction must not hold up the others
-        step = xp.clip(step, -LONGEST_STEP, LONGEST_STEP)
-        promised = float(gradient @ step)
+        clipped = xp.clip(step, -LONGEST_STEP, LONGEST_STEP)
+        promised = float(gradient @ clipped)
         if promised < tol and damping <= 1:
-            return None, damping
+            if float(gradient @ step) < tol:
+                return None, damping
+            damping = max(30 * damping, 1e-2)  # cut off, the step no longer points uphill: a shorter one does
+            continue
+        step = clipped
         following = _moved(state, step, with_noise)
         lowest = state.objective - ROUNDING * state.problem.quadratic.n
         if following is not None and following.objective >= lowest:

@@ -39,11 +39,11 @@ class Sequential(Solver):
         self.refresh = refresh
         self.polish = polish
 
-    def solve(self, problem: Problem, monitor: Monitor) -> Solution:
+    def solve(self, problem: Problem, monitor: Monitor, start: State | None = None) -> Solution:
         """Act until every |Δ log α| inside is below tol and nothing outside wants in [TF03, 4.4]."""
         if self.selection not in SELECTIONS:
             raise ValueError(f"selection of Sequential must be one of {SELECTIONS}, got {self.selection!r}.")
-        state = first_state(problem)
+        state = first_state(problem) if start is None else start
         while True:
             state, going = self._run(state, monitor)
             if not self.polish:

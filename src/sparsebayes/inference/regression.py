@@ -1,7 +1,6 @@
-"""The one loop that decides when rows are read and when to stop, and the function researchers call.
+"""Regression: for the Gaussian likelihood the statistics do not depend on w, so the rows are read once.
 
-For the Gaussian likelihood the statistics do not depend on w, so the rows are summarised once and the solver
-does the rest. What comes back is in the user's units.
+The solver does the rest. What comes back is in the user's units.
 """
 
 from __future__ import annotations
@@ -12,12 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
-from sparsebayes._array import Array, asfloat64, namespace, take
+from sparsebayes._array import Array, namespace, take
 from sparsebayes._checks import is_number
-from sparsebayes.bases.operators import Operator, as_operator
+from sparsebayes.bases.operators import as_operator
+from sparsebayes.inference.arguments import check_data, make_monitor, warn_unless_converged
 from sparsebayes.likelihoods import Gaussian
 from sparsebayes.posterior import Problem
 from sparsebayes.priors import as_prior
@@ -25,7 +23,6 @@ from sparsebayes.rows import Scaling, summarise
 from sparsebayes.solvers import Certificate, Monitor, Progress, Solution, as_solver, certify
 
 NOISE_FLOOR = 1e-10  # of the variance of t: below it an estimated noise variance counts as collapsed
-LEAST_ROWS = 2  # rows, or the sum of their weights, that a fit needs
 FIRST_NOISE = 0.1  # of the variance of t: where the estimate starts [TF03, 4]
 
 
@@ -108,54 +105,16 @@ def fit(
     verbose : 1 prints a progress line every tenth iteration to standard error, 2 one every iteration.
     callback : called with a `Progress` each iteration; a true return value stops the fit.
     """
-    operator, t, weights = _checked(Phi, t, sample_weight)
+    operator, t, weights = check_data(Phi, t, sample_weight)
     quadratic, scaling = summarise(operator, t, weights, bool(fit_intercept))
     noise = _noise_model(noise_variance, noise_prior, scaling)
     problem = Problem(quadratic, as_prior(prior).resolve(scaling.n), noise, scaling.unit)
-    monitor = _monitor(max_iter, tol, random_state, verbose, callback, scaling)
+    monitor = make_monitor(
+        max_iter, tol, random_state, verbose, callback, scaling.log_jacobian, scaling.target_scale**2
+    )
     solution = as_solver(solver).solve(problem, monitor)
     _warn(solution, monitor)
     return _in_user_units(solution, scaling, monitor)
-
-
-def _checked(Phi: Any, t: Any, sample_weight: Any) -> tuple[Operator, Array, Array | None]:
-    sparse = hasattr(Phi, "tocsc")
-    if sparse:
-        Phi = Phi.tocsc()
-        _require_finite(Phi.data, "Phi")
-    elif not isinstance(Phi, Operator):
-        Phi = asfloat64(Phi)
-        if Phi.ndim != 2 or 0 in Phi.shape:
-            raise ValueError(f"Phi must be a matrix with rows and columns, got shape {tuple(Phi.shape)}.")
-        _require_finite(Phi, "Phi")
-    operator = as_operator(Phi)
-    t = asfloat64(t) if sparse or isinstance(Phi, Operator) else asfloat64(t, like=Phi)
-    if t.ndim != 1 or t.shape[0] != operator.shape[0]:
-        raise ValueError(
-            f"t must be a vector of {operator.shape[0]} values, one a row of Phi, got {tuple(t.shape)}."
-        )
-    _require_finite(t, "t")
-    if sample_weight is None:
-        return operator, t, None
-    weights = asfloat64(sample_weight, like=t)
-    if tuple(weights.shape) != tuple(t.shape):
-        raise ValueError(f"sample_weight must have {t.shape[0]} values, got shape {tuple(weights.shape)}.")
-    _require_finite(weights, "sample_weight")
-    total = float(namespace(weights).sum(weights))
-    if float(namespace(weights).min(weights)) < 0 or total <= 0:
-        raise ValueError("sample_weight must not be negative, and not all zero.")
-    if total < LEAST_ROWS:
-        raise ValueError(
-            f"sample_weight sums to {total:.3g}; weights count rows (2: a row that occurs twice): their sum "
-            f"must be at least {LEAST_ROWS}: multiply weights that were normalised by the number of rows."
-        )
-    return operator, t, weights
-
-
-def _require_finite(x: Array, name: str) -> None:
-    xp = namespace(x)
-    if not bool(xp.all(xp.isfinite(x))):
-        raise ValueError(f"{name} contains NaN or infinity; every value must be finite.")
 
 
 def _noise_model(noise_variance: Any, noise_prior: Any, scaling: Scaling) -> Gaussian:
@@ -176,20 +135,6 @@ def _pair(noise_prior: Any) -> tuple[float, float]:
     return float(noise_prior[0]), float(noise_prior[1])
 
 
-def _monitor(max_iter: int, tol: float, seed: Any, verbose: int, callback: Any, scaling: Scaling) -> Monitor:
-    if not (is_number(max_iter) and max_iter == int(max_iter) and max_iter >= 1):
-        raise ValueError(f"max_iter must be an integer >= 1, got {max_iter!r}.")
-    if not is_number(tol) or tol <= 0:
-        raise ValueError(f"tol must be a finite number > 0, got {tol!r}.")
-    if not isinstance(verbose, int | np.integer):
-        raise ValueError(f"verbose must be an integer >= 0, got {verbose!r}.")
-    if callback is not None and not callable(callback):
-        raise ValueError(f"callback must be callable or None, got {callback!r}.")
-    rng = np.random.default_rng(check_random_state(seed).randint(2**31))
-    offset, factor = scaling.log_jacobian, scaling.target_scale**2
-    return Monitor(int(max_iter), float(tol), rng, int(verbose), callback, offset, factor)
-
-
 def _warn(solution: Solution, monitor: Monitor) -> None:
     if solution.state.at_noise_floor:
         warnings.warn(
@@ -199,13 +144,7 @@ def _warn(solution: Solution, monitor: Monitor) -> None:
             NoiseCollapseWarning,
             stacklevel=4,
         )
-    if not solution.converged and not monitor.stopped:
-        warnings.warn(
-            f"The fit stopped at max_iter={monitor.max_iter} iterations before it converged; raise max_iter "
-            "or tol.",
-            ConvergenceWarning,
-            stacklevel=4,
-        )
+    warn_unless_converged(solution.converged, monitor)
 
 
 def _in_user_units(solution: Solution, scaling: Scaling, monitor: Monitor) -> Result:

@@ -1,0 +1,79 @@
+"""Labels: which are accepted, how they are numbered, and what a class weighs."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+from sparsebayes.estimators._validation import check_finite, check_given, check_length
+
+
+def check_labels(y: Any, n: int, estimator: Any) -> np.ndarray:
+    """y as n labels of any type that can be sorted; none missing, and no real numbers other than integers."""
+    check_given(y, estimator)
+    y = column_or_1d(y, warn=True)
+    check_length(y, n)
+    if y.dtype.kind == "f":
+        check_finite(y, "y")
+    if y.dtype.kind in "OmM" and any(_is_missing(label) for label in y):
+        raise ValueError("y has missing labels; every row needs one.")
+    if y.dtype.kind != "O":
+        check_classification_targets(y)
+    elif all(isinstance(label, numbers.Real) for label in y):
+        check_classification_targets(y.astype(np.float64))
+    number_classes(y)
+    return y
+
+
+def number_classes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The classes in ascending order, and the number of each label among them."""
+    try:
+        return np.unique(y, return_inverse=True)
+    except TypeError as error:
+        kinds = sorted({type(label).__name__ for label in y})
+        raise ValueError(
+            f"y must hold labels that can be sorted, got {' and '.join(kinds)} together."
+        ) from error
+
+
+def check_two_classes(y: np.ndarray) -> None:
+    """Refuse what is left of y (rows of weight zero dropped) where there is nothing to tell apart."""
+    classes, _ = number_classes(y)
+    if len(classes) < 2:
+        raise ValueError(
+            "y must have at least two classes among the rows of positive weight, "
+            f"got {len(classes)} class: {classes.tolist()}."
+        )
+
+
+def weigh_classes(class_weight: Any, y: np.ndarray, weights: np.ndarray | None) -> np.ndarray | None:
+    """The weight of each row (n,), its sample weight times that of its class; None where all count once.
+
+    "balanced" gives a class n / (number of classes · n_class), rows counted by their sample weights: so that
+    integer weights equal repeated rows here as well.
+    """
+    if class_weight is None:
+        return weights
+    classes, codes = number_classes(y)
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        counts = np.bincount(codes, weights, len(classes))
+        present = counts > 0
+        each = counts.sum() / (present.sum() * np.where(present, counts, 1.0))
+    else:
+        each = compute_class_weight(class_weight, classes=classes, y=y)
+    if not np.all((each >= 0) & np.isfinite(each)):
+        raise ValueError(f"class_weight must hold finite numbers >= 0, got {class_weight!r}.")
+    return each[codes] if weights is None else each[codes] * weights
+
+
+def _is_missing(label: Any) -> bool:
+    """Whether a label is None, NaN, NaT or NA; the last of them has no truth value."""
+    try:
+        return label is None or bool(label != label)
+    except TypeError:
+        return True

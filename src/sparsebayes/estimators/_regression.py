@@ -1,0 +1,128 @@
+"""What both regressors share: targets that are numbers, and predictions with their uncertainty."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from sparsebayes import inference
+from sparsebayes.estimators._augmented import Augmentation
+from sparsebayes.estimators._base import SparseBayesModel
+from sparsebayes.estimators._validation import check_something_to_model, check_targets
+from sparsebayes.inference import Result
+
+
+class RegressionModel(RegressorMixin, SparseBayesModel):
+    """t = Φw + b + ε, ε ~ N(0, σ²)."""
+
+    noise_variance: float | None
+    noise_prior: tuple[float, float] | None
+    _augmentation: Augmentation | None = None
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training inputs. What else is accepted is said with the class.
+        y : array-like of shape (n_samples,)
+            Training targets; not constant.
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each row counts: integer weights equal repeated rows, and rows of weight zero are left
+            out, as candidates too.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        return self._fit(X, y, sample_weight)
+
+    def _check_targets(self, y: Any, n: int) -> np.ndarray:
+        return check_targets(y, n, self)
+
+    def _targets_to_model(self, y: np.ndarray) -> np.ndarray:
+        check_something_to_model(y)
+        return y
+
+    def _infer(self, operator: Any, y: np.ndarray, weights: np.ndarray | None) -> Result:
+        return inference.fit(
+            operator,
+            y,
+            noise_variance=self.noise_variance,
+            noise_prior=self.noise_prior,
+            sample_weight=weights,
+            **self._inference_options(),
+        )
+
+    def _store(self, result: Result) -> None:
+        self.coef_ = result.mean
+        self.intercept_ = result.intercept
+        self.alpha_ = result.alpha
+        self.noise_variance_ = result.noise_variance
+
+    def predict(self, X: Any, return_std: bool = False, return_cov: bool = False) -> Any:
+        """Predict the targets, with the uncertainty of the prediction where asked for.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_queries, n_features)
+            Where to predict.
+        return_std : bool, default=False
+            Whether to return the standard deviation of a new target at each row of X: the noise, the weights'
+            and the intercept's share, √(σ² + φᵀΣφ) and with an intercept √(σ² + σ²/n + (φ−φ̄)ᵀΣ(φ−φ̄)).
+        return_cov : bool, default=False
+            Whether to return the covariance of new targets at all rows jointly; its diagonal is the square
+            of the standard deviation.
+
+        Returns
+        -------
+        mean : ndarray of shape (n_queries,)
+            Predictive mean.
+        std : ndarray of shape (n_queries,)
+            Only with `return_std`.
+        cov : ndarray of shape (n_queries, n_queries)
+            Only with `return_cov`.
+        """
+        if return_std and return_cov:
+            raise RuntimeError("At most one of return_std and return_cov may be true.")
+        X = self._queries(X)
+        if return_cov:
+            return self._mean_and_covariance(X)
+        mean, variance = np.empty(X.shape[0]), np.empty(X.shape[0])
+        for batch in self._batches(X.shape[0], *self._needs(return_std)):
+            columns = self._fitted_basis(X[batch])
+            mean[batch] = columns @ self.coef_ + self.intercept_
+            if return_std:
+                variance[batch] = self._variance(X[batch], columns)
+        return (mean, np.sqrt(variance)) if return_std else mean
+
+    def _needs(self, with_variance: bool) -> tuple[int, int | None]:
+        """Numbers a query needs, and how many queries may be taken at a time (None: any)."""
+        width = len(self.coef_)
+        if with_variance and self._augmentation is not None:
+            return width + len(self._augmentation.X), self._augmentation.rows_at_once
+        return width, None
+
+    def _variance(self, X: Any, columns: np.ndarray) -> np.ndarray:
+        variance = self._result.variance(columns)
+        if self._augmentation is not None:
+            variance = variance + self._augmentation.extra_variance(X, columns)
+        return variance
+
+    def _mean_and_covariance(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Joint mean and covariance σ²I + σ²/n + (Φ−φ̄)Σ(Φ−φ̄)ᵀ (the middle term with an intercept only)."""
+        if self._augmentation is not None:
+            raise ValueError(
+                "return_cov has no meaning with variance='augmented': every query has a function of its own."
+            )
+        result, columns = self._result, self._fitted_basis(X)
+        centred = columns - result.column_means
+        covariance = centred @ result.covariance @ centred.T
+        if result.has_intercept:
+            covariance += result.noise_variance / result.n
+        covariance[np.diag_indices_from(covariance)] += result.noise_variance
+        return columns @ self.coef_ + self.intercept_, covariance

@@ -1,0 +1,91 @@
+"""What every fit accepts, else one sentence that names the argument; and what it says when it did not end."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from sparsebayes._array import Array, asfloat64, namespace
+from sparsebayes._checks import is_number
+from sparsebayes.bases.operators import Operator, as_operator
+from sparsebayes.solvers import Monitor
+
+LEAST_ROWS = 2  # rows, or the sum of their weights, that a fit needs
+
+
+def check_data(Phi: Any, t: Any, sample_weight: Any, name: str = "t") -> tuple[Operator, Array, Array | None]:
+    """The operator, the targets and the row counts, all finite float64 of one namespace."""
+    sparse = hasattr(Phi, "tocsc")
+    if sparse:
+        Phi = Phi.tocsc()
+        _require_finite(Phi.data, "Phi")
+    elif not isinstance(Phi, Operator):
+        Phi = asfloat64(Phi)
+        if Phi.ndim != 2 or 0 in Phi.shape:
+            raise ValueError(f"Phi must be a matrix with rows and columns, got shape {tuple(Phi.shape)}.")
+        _require_finite(Phi, "Phi")
+    operator = as_operator(Phi)
+    t = asfloat64(t) if sparse or isinstance(Phi, Operator) else asfloat64(t, like=Phi)
+    if t.ndim != 1 or t.shape[0] != operator.shape[0]:
+        raise ValueError(
+            f"{name} must be a vector of {operator.shape[0]} values, one a row of Phi, got {tuple(t.shape)}."
+        )
+    _require_finite(t, name)
+    if sample_weight is None:
+        return operator, t, None
+    weights = asfloat64(sample_weight, like=t)
+    if tuple(weights.shape) != tuple(t.shape):
+        raise ValueError(f"sample_weight must have {t.shape[0]} values, got shape {tuple(weights.shape)}.")
+    _require_finite(weights, "sample_weight")
+    total = float(namespace(weights).sum(weights))
+    if float(namespace(weights).min(weights)) < 0 or total <= 0:
+        raise ValueError("sample_weight must not be negative, and not all zero.")
+    if total < LEAST_ROWS:
+        raise ValueError(
+            f"sample_weight sums to {total:.3g}; weights count rows (2: a row that occurs twice): their sum "
+            f"must be at least {LEAST_ROWS}: multiply weights that were normalised by the number of rows."
+        )
+    return operator, t, weights
+
+
+def _require_finite(x: Array, name: str) -> None:
+    xp = namespace(x)
+    if not bool(xp.all(xp.isfinite(x))):
+        raise ValueError(f"{name} contains NaN or infinity; every value must be finite.")
+
+
+def make_monitor(
+    max_iter: int,
+    tol: float,
+    seed: Any,
+    verbose: int,
+    callback: Any,
+    offset: float = 0.0,
+    factor: float = 1.0,
+) -> Monitor:
+    """The monitor of a fit; offset and factor turn the objective and the noise into the user's units."""
+    if not (is_number(max_iter) and max_iter == int(max_iter) and max_iter >= 1):
+        raise ValueError(f"max_iter must be an integer >= 1, got {max_iter!r}.")
+    if not is_number(tol) or tol <= 0:
+        raise ValueError(f"tol must be a finite number > 0, got {tol!r}.")
+    if not isinstance(verbose, int | np.integer):
+        raise ValueError(f"verbose must be an integer >= 0, got {verbose!r}.")
+    if callback is not None and not callable(callback):
+        raise ValueError(f"callback must be callable or None, got {callback!r}.")
+    rng = np.random.default_rng(check_random_state(seed).randint(2**31))
+    return Monitor(int(max_iter), float(tol), rng, int(verbose), callback, offset, factor)
+
+
+def warn_unless_converged(converged: bool, monitor: Monitor) -> None:
+    """A `ConvergenceWarning` where the iterations did not suffice."""
+    if not converged and not monitor.stopped:
+        warnings.warn(
+            f"The fit stopped at max_iter={monitor.max_iter} iterations before it converged; raise max_iter "
+            "or tol.",
+            ConvergenceWarning,
+            stacklevel=5,
+        )

@@ -1,0 +1,117 @@
+"""Columns of a design scaled once and for all: (φ_m − φ̄_m)/ν_m, of unit norm, repeats left out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sparsebayes._array import Array, Indices, asfloat64, namespace, take, to_numpy
+from sparsebayes.bases.operators import Operator
+
+BATCH = 64  # columns of Φ scaled at a time
+SAME = 1e-11  # largest difference between entries of two unit columns that count as one
+
+
+class ScaledColumns:
+    """The columns `kept` of an operator, less their means and divided by their norms.
+
+    means : φ̄ (M,), zero without an intercept.  norms : ν (M,).
+    """
+
+    def __init__(
+        self, operator: Operator, kept: np.ndarray, means: Array, norms: Array, center: bool
+    ) -> None:
+        self.operator, self.kept, self.means, self.norms, self.center = operator, kept, means, norms, center
+        self.complete = len(kept) == operator.shape[1]
+
+    @classmethod
+    def of(cls, operator: Operator, counts: Array, center: bool) -> ScaledColumns:
+        """All columns that are not zero (constant, with `center`) under the row counts."""
+        means, norms = operator.means_and_norms(counts, center)
+        kept = np.flatnonzero(to_numpy(norms) > 0)
+        if not len(kept):
+            raise ValueError(
+                "X has no usable column: every basis function is zero (or constant, with an intercept)."
+            )
+        return cls(operator, kept, take(means, kept), take(norms, kept), center)
+
+    @property
+    def size(self) -> int:
+        """M, the number of columns kept."""
+        return len(self.kept)
+
+    def keep(self, positions: Indices) -> ScaledColumns:
+        """Only the columns at these positions."""
+        positions = np.asarray(positions, dtype=np.int64)
+        means, norms = take(self.means, positions), take(self.norms, positions)
+        return ScaledColumns(self.operator, self.kept[positions], means, norms, self.center)
+
+    def columns(self, J: Indices) -> Array:
+        """(Φ[:, J] − φ̄)/ν, an (N, |J|) array."""
+        J = np.asarray(J, dtype=np.int64)
+        block = self.operator.columns(self.kept[J])
+        if self.center:
+            block = block - take(self.means, J)[None, :]
+        return block / take(self.norms, J)[None, :]
+
+    def adjoint(self, V: Array) -> Array:
+        """Scaled columns times V (N, k): an (M, k) array."""
+        products = self.operator.adjoint(V)
+        if not self.complete:
+            products = take(products, self.kept)
+        if self.center:  # V may be centred too, but a large mean would multiply what rounding left of its sum
+            products = products - self.means[:, None] * namespace(V).sum(V, axis=0)[None, :]
+        return products / self.norms[:, None]
+
+    def squares(self, weights: Array) -> Array:
+        """Σ_n W_nk φ̃_nm² of the scaled columns, (M, K) from W (N, K)."""
+        shift, scale = self.means, self.norms
+        if not self.complete:
+            shift, scale = self._for_all(shift, 0.0), self._for_all(scale, 1.0)
+        squares = self.operator.squares(weights, shift, scale)
+        return squares if self.complete else take(squares, self.kept)
+
+    def _for_all(self, values: Array, other: float) -> Array:
+        """Values of the columns kept as a vector over all columns of the operator."""
+        full = np.full(self.operator.shape[1], other)
+        full[self.kept] = to_numpy(values)
+        return asfloat64(full, like=values)
+
+    def without_repeats(self, signature: Array) -> np.ndarray:
+        """Positions of the columns that do not repeat an earlier one or its negative.
+
+        signature : (M,) the products of every column with one random vector: equal columns have equal ones.
+        """
+        repeats = _repeats(self, np.abs(to_numpy(signature)))
+        return np.setdiff1d(np.arange(self.size), repeats)
+
+
+def random_vector(like: Array) -> Array:
+    """A fixed vector of normal deviates, as long as `like`: what `without_repeats` takes products with."""
+    values: Any = np.random.default_rng(0).standard_normal(int(like.shape[0]))
+    return asfloat64(values, like=like)
+
+
+def _repeats(rows: ScaledColumns, signature: np.ndarray) -> list[int]:
+    """Functions equal to an earlier one up to sign, among those with the same |projection|."""
+    order = np.argsort(signature, kind="stable")
+    close = np.diff(signature[order]) < 1e-9 * max(float(signature.max()), 1e-300)
+    if not close.any():
+        return []
+    repeats: list[int] = []
+    for run in np.split(order, np.flatnonzero(~close) + 1):
+        if len(run) > 1:
+            repeats.extend(_same_as_first(rows, np.sort(run)))
+    return repeats
+
+
+def _same_as_first(rows: ScaledColumns, group: np.ndarray) -> list[int]:
+    first = to_numpy(rows.columns(group[:1]))
+    found: list[int] = []
+    for start in range(1, len(group), BATCH):
+        others = group[start : start + BATCH]
+        columns = to_numpy(rows.columns(others))
+        apart = np.minimum(np.abs(columns - first).max(axis=0), np.abs(columns + first).max(axis=0))
+        found.extend(int(m) for m in others[apart < SAME])
+    return found
