@@ -12,7 +12,7 @@ def _positive(seed, size):
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
-@pytest.mark.parametrize("size", [1, 3, 40, 90])
+@pytest.mark.parametrize("size", [1, 3, 40, 90, 200])
 def test_linear_algebra_equals_numpys_in_either_order_and_namespace(order, size):
     A, b = np.array(_positive(0, size), order=order), np.arange(1.0, size + 1)
     for convert in (np.copy, lambda x: np.array(x, order=order), array_api_strict.asarray):
@@ -20,6 +20,11 @@ def test_linear_algebra_equals_numpys_in_either_order_and_namespace(order, size)
         np.testing.assert_allclose(np.asarray(L), np.linalg.cholesky(A), atol=1e-10)
         inverse = np.asarray(_array.triangular_inverse(L))
         np.testing.assert_allclose(inverse, np.linalg.inv(np.linalg.cholesky(A)), rtol=1e-6, atol=1e-8)
+        lower, wide = np.tril(A), np.arange(3.0 * size).reshape(size, 3)
+        product = np.asarray(_array.lower_times(convert(lower), convert(wide)))
+        np.testing.assert_allclose(product, lower @ wide, rtol=1e-9, atol=1e-6)
+        product = np.asarray(_array.lower_transposed_times(convert(lower), convert(wide)))
+        np.testing.assert_allclose(product, lower.T @ wide, rtol=1e-9, atol=1e-6)
         x = np.asarray(_array.solve_positive(convert(A), convert(b)))
         np.testing.assert_allclose(A @ x, b, rtol=1e-6, atol=1e-6)
         shifted = _array.add_diagonal(convert(A), convert(b))

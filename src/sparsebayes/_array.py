@@ -18,6 +18,8 @@ import scipy.linalg
 Array = Any  # an array of any namespace that follows the array API standard
 Indices = Sequence[int] | np.ndarray  # which functions (or positions): bookkeeping, always on the host
 
+LEAF, LARGEST_SPLIT = 64, 512  # sizes between which a triangular inverse by halves beats LAPACK's
+
 
 class NotPositiveDefinite(ArithmeticError):
     """The matrix handed to `cholesky` is not positive definite to working precision."""
@@ -96,12 +98,39 @@ def cholesky(A: Array) -> Array:
 def triangular_inverse(L: Array) -> Array:
     """The inverse of the lower triangular L, which may be overwritten."""
     if is_numpy(L):
+        return _inverse_by_halves(L)
+    xp = namespace(L)
+    return xp.tril(xp.linalg.inv(L))
+
+
+def _inverse_by_halves(L: np.ndarray) -> np.ndarray:
+    """[[A, 0], [B, C]]⁻¹ = [[A⁻¹, 0], [−C⁻¹BA⁻¹, C⁻¹]]: matrix products, where LAPACK's own is slow."""
+    size = L.shape[0]
+    if size <= LEAF or size > LARGEST_SPLIT:
         inverse, info = scipy.linalg.lapack.dtrtri(L, lower=1, overwrite_c=1)
         if info != 0:
             raise NotPositiveDefinite
         return inverse
-    xp = namespace(L)
-    return xp.tril(xp.linalg.inv(L))
+    half = size // 2
+    A, B, C = L[:half, :half], L[half:, :half], L[half:, half:]
+    A[...], C[...] = _inverse_by_halves(A), _inverse_by_halves(C)
+    B[...] = C @ (B @ -A)
+    return L
+
+
+def lower_times(L: Array, X: Array) -> Array:
+    """L X for a lower triangular L, at half the cost of a full product where BLAS allows."""
+    return _triangular_product(L, X, transposed=False) if is_numpy(X) else L @ X
+
+
+def lower_transposed_times(L: Array, X: Array) -> Array:
+    """LᵀX for a lower triangular L."""
+    return _triangular_product(L, X, transposed=True) if is_numpy(X) else L.T @ X
+
+
+def _triangular_product(L: np.ndarray, X: np.ndarray, transposed: bool) -> np.ndarray:
+    """Computed as (XᵀLᵀ)ᵀ or (XᵀL)ᵀ: the transpose of X is in BLAS's own order."""
+    return scipy.linalg.blas.dtrmm(1.0, L, X.T, side=1, lower=1, trans_a=0 if transposed else 1).T
 
 
 def add_diagonal(A: Array, d: Array) -> Array:
@@ -141,9 +170,7 @@ def column_squares(A: Array) -> Array:
 
 
 def weighted_squares(A: Array, weights: Array) -> Array:
-    """Σ_n w_n a_nm² for every column m, with no second array of A's size where NumPy allows."""
-    if is_numpy(A):
-        return np.einsum("nm,nm,n->m", A, A, weights)
+    """Σ_n w_n a_nm² for every column m."""
     return weights @ (A * A)
 
 

@@ -64,7 +64,7 @@ def _block_means_and_norms(block: Array, weights: Array, center: bool) -> tuple[
     xp = namespace(block, weights)
     means = (weights @ block) / xp.sum(weights) if center else xp.zeros_like(block[0, :])
     deviations = block - means[None, :] if center else block
-    with np.errstate(over="ignore", under="ignore"):
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         squares = weighted_squares(deviations, weights)
     if bool(xp.all((squares > 1e-200) & (squares < 1e200))):
         norms = xp.sqrt(squares)
