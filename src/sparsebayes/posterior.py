@@ -24,6 +24,7 @@ from sparsebayes._array import (
     column_squares,
     device,
     diagonal,
+    lower_times,
     namespace,
     take,
     to_numpy,
@@ -73,22 +74,33 @@ class State:
 
     def __init__(self, problem: Problem, active: Restriction, alpha: Array, beta: float) -> None:
         self.problem, self.active, self.alpha, self.beta = problem, active, alpha, beta
-        quadratic = problem.quadratic
-        xp = quadratic.xp
         self.inverse_factor = triangular_inverse(_factor(active.G, alpha, beta))
         self.mean = beta * (self.inverse_factor.T @ (self.inverse_factor @ active.h))
         self.variance = column_squares(self.inverse_factor)
         self.gamma = 1 - alpha * self.variance
-        penalty = float((alpha * self.mean) @ self.mean) / beta
-        # ‖t−Φμ‖² = tᵀt − 2hᵀμ + μᵀGμ; with the penalty it is stationary in μ, so an error in μ is squared
-        self.residual = quadratic.tt - float(self.mean @ (2 * active.h - active.G @ self.mean))
-        if self.residual < SMALL_RESIDUAL * quadratic.tt and quadratic.residual_of is not None:
-            self.residual = quadratic.residual_of(active.J, self.mean)
-        misfit = self.residual + penalty
-        log_det = float(xp.sum(xp.log(alpha * diagonal(self.inverse_factor) ** 2)))
-        fit = quadratic.n * math.log(beta / (2 * math.pi)) - beta * misfit
-        self.evidence = 0.5 * (fit + log_det) + quadratic.offset
-        self.objective = self.evidence + self.log_prior
+
+    @cached_property
+    def residual(self) -> float:
+        """‖t−Φμ‖² = tᵀt − 2hᵀμ + μᵀGμ."""
+        quadratic, mean = self.problem.quadratic, self.mean
+        residual = quadratic.tt - float(mean @ (2 * self.active.h - self.active.G @ mean))
+        if residual < SMALL_RESIDUAL * quadratic.tt and quadratic.residual_of is not None:
+            return quadratic.residual_of(self.active.J, mean)
+        return residual
+
+    @cached_property
+    def evidence(self) -> float:
+        """L; the misfit as residual plus penalty is stationary in μ, so an error in μ is squared."""
+        quadratic = self.problem.quadratic
+        xp = quadratic.xp
+        misfit = self.beta * self.residual + float((self.alpha * self.mean) @ self.mean)
+        log_det = float(xp.sum(xp.log(self.alpha * diagonal(self.inverse_factor) ** 2)))
+        return 0.5 * (quadratic.n * math.log(self.beta / (2 * math.pi)) - misfit + log_det) + quadratic.offset
+
+    @cached_property
+    def objective(self) -> float:
+        """Evidence plus log priors."""
+        return self.evidence + self.log_prior
 
     @property
     def J(self) -> np.ndarray:
@@ -186,7 +198,7 @@ class Scores:
         xp = quadratic.xp
         rows = quadratic.columns(state.J)
         self.state = state
-        self.whitened = state.inverse_factor @ rows
+        self.whitened = lower_times(state.inverse_factor, rows)
         explained = column_squares(self.whitened)
         self.Q = beta * (quadratic.h - state.mean @ rows)
         outside = _outside(state.J, quadratic.size, quadratic.h)

@@ -82,11 +82,13 @@ class FixedPoint(Solver):
 def mackay_step(state: State, power: float = 1.0) -> tuple[Array, float]:
     """α = (γ+2u)/(μ²+2v/α), moved `power` times as far in log α; and the noise that goes with γ."""
     xp = state.problem.quadratic.xp
-    up, down = state.problem.prior.slopes(state.alpha, state.beta, state.unit)
     gamma = xp.where(state.gamma > 1e-14, state.gamma, 1e-14)
-    shrink = state.alpha * state.mean * state.mean + 2 * down
+    wanted, shrink = gamma, state.alpha * state.mean * state.mean
+    if not state.problem.prior.flat:
+        up, down = state.problem.prior.slopes(state.alpha, state.beta, state.unit)
+        wanted, shrink = wanted + 2 * up, shrink + 2 * down
     # a mean of exactly zero (and rounding) must not send α to infinity or to zero in one step
-    ratio = (gamma + 2 * up) / (shrink + 1e-8 * (gamma + 2 * up))
+    ratio = wanted / (shrink + 1e-8 * wanted)
     alpha = state.alpha * (ratio if power == 1.0 else ratio**power)
     return alpha, _noise(state, state.residual, float(xp.sum(gamma)))
 
