@@ -25,6 +25,7 @@ from sparsebayes._array import (
     add_diagonal,
     asfloat64,
     bordered,
+    column_squares,
     diagonal,
     solve_positive,
     to_numpy,
@@ -35,7 +36,8 @@ FINAL = 1e-14  # nats: the steps that end a fit stop when the next promises less
 POLISH_JUMPS = 50
 WORTH_A_JUMP = 1e-7  # nats
 SILENT = 1e10  # α/β of a unit column that explains nothing
-LONGEST_STEP = 4.0  # in log α or log β
+LONGEST_STEP = 1.5  # in log α or log β
+FIRST_DAMPING = 0.03
 ROUNDING = 2e-13  # per row: what rounding may cost the objective in a step that gains next to nothing
 
 
@@ -61,15 +63,17 @@ def gradient_and_hessian(state: State, with_noise: bool) -> tuple[Array, Array]:
     alpha, Sigma, mean = state.alpha, state.covariance, state.mean
     first, second, by_beta, by_beta2, mixed = state.problem.prior.derivatives(alpha, state.beta, state.unit)
     scaled = alpha * mean
-    A_Sigma = alpha[:, None] * Sigma
+    root = xp.sqrt(alpha)
+    B = root[:, None] * (Sigma * root[None, :])  # A^½ΣA^½
+    weight = root * mean
     gradient = 0.5 * (state.gamma - scaled * mean) + first
-    hessian = A_Sigma * (0.5 * A_Sigma.T + mean[:, None] * scaled[None, :])
+    hessian = B * (0.5 * B + weight[:, None] * weight[None, :])
     hessian = add_diagonal(hessian, second - 0.5 * (alpha * state.variance + scaled * mean))
     if not with_noise:
         return gradient, hessian
     noise_slope, noise_curvature = state.problem.noise.log_prior_slopes(state.beta)
     misfit = state.beta * state.residual
-    change = xp.sum(A_Sigma * Sigma, axis=0) - state.variance  # diagonal of ΣAΣ − Σ
+    change = column_squares(B) / alpha - state.variance  # diagonal of ΣAΣ − Σ
     smoothed = Sigma @ scaled
     side = mixed - 0.5 * alpha * (change + 2 * mean * smoothed)
     corner = (
@@ -81,7 +85,7 @@ def gradient_and_hessian(state: State, with_noise: bool) -> tuple[Array, Array]:
 
 def maximise_jointly(state: State, tol: float, max_steps: int = 100) -> State:
     """Newton steps until the next one promises less than `tol` nats; deletes what is better left out."""
-    damping = 1e-3
+    damping = FIRST_DAMPING
     for _ in range(max_steps):
         state = delete_useless(state)
         following, damping = _newton_step(state, damping, tol)
@@ -121,7 +125,7 @@ def _newton_step(state: State, damping: float, tol: float) -> tuple[State | None
         try:
             step = solve_positive(add_diagonal(-hessian, damping * scale), gradient)
         except NotPositiveDefinite:
-            damping = max(30 * damping, 1e-2)
+            damping = max(4 * damping, 1e-2)
             continue
         # each on its own: a function far from its optimum in a flat direction must not hold up the others
         clipped = xp.clip(step, -LONGEST_STEP, LONGEST_STEP)
@@ -180,9 +184,15 @@ def _silenced(state: State) -> State:
 
 def _without(state: State, useless: Indices, worth: np.ndarray) -> State:
     if 1 < len(useless) < state.size:
-        fewer = state.keep(np.setdiff1d(np.arange(state.size), useless))
+        fewer = state.keep(_all_but(useless, state.size))
         # one by one each deletion raises the objective; together they may not
         if fewer.objective >= state.objective:
             return fewer
     worst = useless[int(np.argmin(worth[useless]))]
-    return state.keep(np.delete(np.arange(state.size), worst))
+    return state.keep(_all_but(worst, state.size))
+
+
+def _all_but(positions: Indices | int, size: int) -> np.ndarray:
+    left = np.ones(size, dtype=bool)
+    left[positions] = False
+    return np.flatnonzero(left)
