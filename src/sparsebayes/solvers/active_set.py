@@ -8,7 +8,8 @@ O(M³). This solver lets them work on small sets only:
 * **grow**: score all candidates, add a batch of nearly independent ones, contract, joint Newton steps;
 * **exchange**: offer every active function its best substitutes (the functions that would be worth most if it
   were deleted: one rank-one downdate each, for all pairs at once), let the union compete, grow again. The
-  outcome replaces the model if the objective is higher.
+  outcome replaces the model if the objective is higher;
+* **swap**: replace single functions by better ones where that is certain to gain (`exchange`).
 
 Every candidate is scored before the solver stops. On 2-D sinc this ends one or two nats above one-at-a-time
 selection, and on the ill-conditioned spline basis of T01 figure 1 at the optimum MacKay's updates find from
@@ -17,20 +18,20 @@ the full basis.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from sparsebayes._array import Indices, NotPositiveDefinite, asfloat64, take, to_numpy
-from sparsebayes.posterior import SPANNED, Problem, Scores, State
+from sparsebayes.posterior import Problem, Scores, State
 from sparsebayes.solvers.base import Monitor, Solution, Solver, first_state
+from sparsebayes.solvers.exchange import best_swaps, independent, substitutes, swapped
 from sparsebayes.solvers.fixed_point import mackay_step
 from sparsebayes.solvers.newton import maximise_jointly, polish
 
 CRUDE_GAIN = 1.0  # nats: growing before the exchanges stops when nothing is worth more
 TRIAL_GAIN = 0.3  # nats: the same while an exchange is being tried
 LOOSE = 1e-2  # nats: joint Newton steps between additions stop when the next promises less
-WORTHWHILE = 0.5  # nats: an exchange round that gains less is the last (on small problems: LOOSE)
+WORTHWHILE = 2.0  # nats: an exchange round that gains less is the last (on small problems: LOOSE)
+SETTLED = 1e-3  # nats: the least a swap must gain, and what joint Newton steps before it leave behind
 SMALLEST_POOL = 8
 SMALL = 256  # functions: where there are no more, all of them are let in at once as well
 FRACTION = 0.1  # of the best gain: what is worth less waits for the next scoring pass
@@ -127,11 +128,14 @@ class ActiveSet(Solver):
         return maximise_jointly(first, LOOSE, 20) if best is first else best
 
     def _finish(self, state: State, monitor: Monitor, going: bool) -> Solution:
-        """Add what is worth anything at all, with Newton steps to the end."""
+        """Swap, then add what is worth anything at all, with Newton steps to the end."""
         least_gain = FINEST * monitor.tol
         while going:
             before = state.objective
-            state, going = self._grow(state, monitor, least_gain)
+            if self.exchanges and state.size <= CROWDED:
+                state, going = self._swap(state, monitor)
+            if going:
+                state, going = self._grow(state, monitor, least_gain)
             state = polish(state)
             left = float(state.scores.gain[state.scores.best])
             if not left > least_gain:
@@ -139,6 +143,36 @@ class ActiveSet(Solver):
             if state.objective <= before:  # what is left cannot be had to working precision
                 return Solution(state, False)
         return Solution(state, False)
+
+    def _swap(self, state: State, monitor: Monitor) -> tuple[State, bool]:
+        """Single functions replaced by better ones, or added, while that is worth something.
+
+        Newton steps get there as well once the better one is in, but along a saddle, where they are slow.
+        """
+        going = True
+        state = maximise_jointly(state, SETTLED, 20)
+        while going:
+            following = self._moved(state.scores)
+            if following is None:
+                return state, True
+            state = maximise_jointly(following, SETTLED, 20)
+            going = monitor.record(state)
+        return state, False
+
+    def _moved(self, scores: Scores) -> State | None:
+        """After the best swaps, or the best addition where that gains more; None where neither gains."""
+        state, swaps = scores.state, best_swaps(scores)
+        addition = float(scores.gain[scores.best])
+        if addition > max(SETTLED, float(swaps.gain.max())):
+            return _with(state, np.asarray([scores.best]), to_numpy(scores.alpha)[[scores.best]])
+        order = np.argsort(-swaps.gain, kind="stable")
+        order = order[swaps.gain[order] > max(SETTLED, FRACTION * swaps.gain[order[0]])]
+        together = order[independent(scores, swaps.into[order], self.batch, self.independence)]
+        for positions in (together, order[:1]) if len(together) > 1 else (together,):
+            following = swapped(state, positions, swaps) if len(positions) else None
+            if following and following.objective >= state.objective + 0.5 * swaps.gain[order[0]]:
+                return following
+        return None
 
     def _grow(
         self, state: State, monitor: Monitor, least_gain: float, standing: float | None = None
@@ -167,19 +201,14 @@ class ActiveSet(Solver):
     def _choose(self, scores: Scores, least_gain: float) -> np.ndarray:
         """Candidates in order of gain, each nearly orthogonal in C⁻¹ to those before it."""
         gain = to_numpy(scores.gain)
+        if not gain.max() > least_gain:
+            return np.zeros(0, dtype=np.int64)
         most = max(self.batch, scores.state.size // 2) if self.batch > 1 else 1
         pool = min(2 * most, len(gain))
         order = np.argpartition(gain, -pool)[-pool:]
         order = order[np.argsort(-gain[order], kind="stable")]
         order = order[gain[order] > max(least_gain, FRACTION * gain[order[0]])]
-        if len(order) < 2 or most == 1:
-            return order[:1]
-        cosine = _cosines(scores, order)
-        chosen = [0]
-        for k in range(1, len(order)):
-            if len(chosen) < most and cosine[k, chosen].max() < self.independence:
-                chosen.append(k)
-        return order[chosen]
+        return order[independent(scores, order, most, self.independence)]
 
     def _offered(self, state: State) -> State | None:
         """The outcome of a contest between the active functions and the best substitutes of each."""
@@ -199,30 +228,10 @@ class ActiveSet(Solver):
         if not going or rival is None:
             return state, going
         rival, going = self._grow(maximise_jointly(rival, LOOSE, 3), monitor, TRIAL_GAIN, state.objective)
-        if rival.at_noise_floor and not state.at_noise_floor:
-            return state, going
-        return max(state, rival, key=lambda each: each.objective), going
-
-
-def substitutes(scores: Scores, number: int) -> np.ndarray:
-    """For every active function j the functions worth most once j is deleted.
-
-    Deleting j changes S_m by (βT_jm)²/Σ_jj and Q_m by (μ_j/Σ_jj) βT_jm, with T = ΣΦᵀΦ [TF03, A.4]; the gain
-    of adding m then grows with Q²/S.
-    """
-    state = scores.state
-    xp = state.problem.quadratic.xp
-    beta_T = state.beta * (state.inverse_factor.T @ scores.whitened)
-    S = scores.S[None, :] + beta_T * beta_T / state.variance[:, None]
-    Q = scores.Q[None, :] + beta_T * (state.mean / state.variance)[:, None]
-    ratio = to_numpy(Q * Q / xp.where(S > SPANNED * state.beta, S, math.inf)).copy()
-    ratio[:, state.J] = 0.0
-    chosen = []
-    for _ in range(min(number, ratio.shape[1] - state.size)):
-        best = np.argmax(ratio, axis=1)
-        ratio[np.arange(state.size), best] = 0.0
-        chosen.append(best)
-    return np.unique(np.concatenate(chosen)) if chosen else np.zeros(0, dtype=np.int64)
+        collapsed = rival.at_noise_floor and not state.at_noise_floor
+        # functions all but parallel can share their work in many ways that are all worth the same
+        better = rival.objective > state.objective + LOOSE and not collapsed
+        return (rival if better else state), going
 
 
 def contract(state: State, rounds: int, power: float) -> State:
@@ -276,16 +285,6 @@ def _distinct(state: State) -> State:
     parallel = np.triu(np.abs(to_numpy(state.active.G)), 1) > 1 - PARALLEL
     keep = np.flatnonzero(~parallel.any(axis=0))
     return state if len(keep) == state.size else state.keep(keep)
-
-
-def _cosines(scores: Scores, J: np.ndarray) -> np.ndarray:
-    """|φ_iᵀC⁻¹φ_j| / √(S_i S_j) among the functions J."""
-    state = scores.state
-    whitened = to_numpy(scores.whitened)[:, J]
-    gram = to_numpy(state.problem.quadratic.gram(J))
-    products = state.beta * gram - state.beta**2 * (whitened.T @ whitened)
-    norms = np.sqrt(np.maximum(products.diagonal(), 1e-300))
-    return np.abs(products) / np.outer(norms, norms)
 
 
 def _added(scores: Scores, chosen: np.ndarray, tol: float) -> State | None:
