@@ -31,7 +31,7 @@ CRUDE_GAIN = 1.0  # nats: growing before the exchanges stops when nothing is wor
 TRIAL_GAIN = 0.3  # nats: the same while an exchange is being tried
 LOOSE = 1e-2  # nats: joint Newton steps between additions stop when the next promises less
 WORTHWHILE = 2.0  # nats: an exchange round that gains less is the last (on small problems: LOOSE)
-SETTLED = 1e-3  # nats: the least a swap must gain, and what joint Newton steps before it leave behind
+SETTLED = 1e-3  # nats: the least a swap or a rival must gain, and what Newton steps before swaps leave behind
 SMALLEST_POOL = 8
 SMALL = 256  # functions: where there are no more, all of them are let in at once as well
 FRACTION = 0.1  # of the best gain: what is worth less waits for the next scoring pass
@@ -230,7 +230,7 @@ class ActiveSet(Solver):
         rival, going = self._grow(maximise_jointly(rival, LOOSE, 3), monitor, TRIAL_GAIN, state.objective)
         collapsed = rival.at_noise_floor and not state.at_noise_floor
         # functions all but parallel can share their work in many ways that are all worth the same
-        better = rival.objective > state.objective + LOOSE and not collapsed
+        better = rival.objective > state.objective + SETTLED and not collapsed
         return (rival if better else state), going
 
 
