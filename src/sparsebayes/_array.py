@@ -119,18 +119,19 @@ def _inverse_by_halves(L: np.ndarray) -> np.ndarray:
 
 
 def lower_times(L: Array, X: Array) -> Array:
-    """L X for a lower triangular L, at half the cost of a full product where BLAS allows."""
+    """L X for a lower triangular L at half the cost of a full product; X may be overwritten."""
     return _triangular_product(L, X, transposed=False) if is_numpy(X) else L @ X
 
 
 def lower_transposed_times(L: Array, X: Array) -> Array:
     """LᵀX for a lower triangular L."""
-    return _triangular_product(L, X, transposed=True) if is_numpy(X) else L.T @ X
+    return _triangular_product(L, X.copy(), transposed=True) if is_numpy(X) else L.T @ X
 
 
 def _triangular_product(L: np.ndarray, X: np.ndarray, transposed: bool) -> np.ndarray:
     """Computed as (XᵀLᵀ)ᵀ or (XᵀL)ᵀ: the transpose of X is in BLAS's own order."""
-    return scipy.linalg.blas.dtrmm(1.0, L, X.T, side=1, lower=1, trans_a=0 if transposed else 1).T
+    trans = 0 if transposed else 1
+    return scipy.linalg.blas.dtrmm(1.0, L, X.T, side=1, lower=1, trans_a=trans, overwrite_b=1).T
 
 
 def add_diagonal(A: Array, d: Array) -> Array:

@@ -198,9 +198,9 @@ class Scores:
         xp = quadratic.xp
         rows = quadratic.columns(state.J)
         self.state = state
-        self.whitened = lower_times(state.inverse_factor, rows)
-        explained = column_squares(self.whitened)
         self.Q = beta * (quadratic.h - state.mean @ rows)
+        self.whitened = lower_times(state.inverse_factor, rows)  # in place of the rows
+        explained = column_squares(self.whitened)
         outside = _outside(state.J, quadratic.size, quadratic.h)
         free = outside & (beta * explained < 1 - SPANNED)
         self.S = xp.where(free, beta - beta**2 * explained, beta)

@@ -39,7 +39,7 @@ LEVEL = 0.1  # α/β of every function when a contest opens, on columns of unit 
 PARALLEL = 1e-7  # 1 − |cosine| of two functions below which only the first enters a contest
 FINEST = 1e-3  # nats per tol: a function that gains less than this times tol is not added
 CROWDED = 300  # active functions: beyond it a contest between all their substitutes costs more than it gains
-OPENING, EXCHANGING, GROWING, SLOW = (12, 1.3), (10, 1.3), (4, 1.0), (500, 0.3)  # rounds, power of contests
+OPENING, EXCHANGING, GROWING, SLOW = (12, 1.3), (8, 1.3), (4, 1.0), (500, 0.3)  # rounds, power of contests
 HOPELESS = 1.0  # α/β beyond which a function explains too little to stay in a contest
 
 

@@ -37,7 +37,7 @@ POLISH_JUMPS = 50
 WORTH_A_JUMP = 1e-7  # nats
 SILENT = 1e10  # α/β of a unit column that explains nothing
 LONGEST_STEP = 1.5  # in log α or log β
-FIRST_DAMPING = 0.03
+CAUTIOUS, CONFIDENT = 0.03, 1e-3  # damping of a first step far from the maximum, and near it
 ROUNDING = 2e-13  # per row: what rounding may cost the objective in a step that gains next to nothing
 
 
@@ -83,9 +83,8 @@ def gradient_and_hessian(state: State, with_noise: bool) -> tuple[Array, Array]:
     return xp.concat([gradient, xp.full_like(side[:1], slope)]), bordered(hessian, side, corner)
 
 
-def maximise_jointly(state: State, tol: float, max_steps: int = 100) -> State:
+def maximise_jointly(state: State, tol: float, max_steps: int = 100, damping: float = CAUTIOUS) -> State:
     """Newton steps until the next one promises less than `tol` nats; deletes what is better left out."""
-    damping = FIRST_DAMPING
     for _ in range(max_steps):
         state = delete_useless(state)
         following, damping = _newton_step(state, damping, tol)
@@ -101,7 +100,7 @@ def polish(state: State) -> State:
     With a prior the objective can have two modes in a single α; Newton steps cannot cross between them.
     """
     for _ in range(POLISH_JUMPS):
-        state = maximise_jointly(state, FINAL)
+        state = maximise_jointly(state, FINAL, damping=CONFIDENT)
         rise = to_numpy(state.rise)
         k = int(np.argmax(rise))
         if not rise[k] > WORTH_A_JUMP or not math.isfinite(float(state.best_alpha[k])):
