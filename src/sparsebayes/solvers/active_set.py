@@ -117,10 +117,12 @@ class ActiveSet(Solver):
         first = first_state(problem)
         rivals = []
         if size >= SMALLEST_POOL:
-            # spread over the range of h = φᵀt: depends neither on chance, nor on the order of the functions,
-            # nor on the sign of t
-            order = np.argsort(np.abs(to_numpy(quadratic.h)), kind="stable")
-            pool = order[np.linspace(0, quadratic.size - 1, size).astype(np.int64)]
+            # spread over the range of h = φᵀt: depends neither on chance, nor on the order of the functions
+            order = np.argsort(to_numpy(quadratic.h), kind="stable")
+            places = np.linspace(0, quadratic.size - 1, size)
+            # rounded towards the nearer end, so that the sign of t does not matter either
+            lower = places < 0.5 * (quadratic.size - 1)
+            pool = order[np.where(lower, np.floor(places), np.ceil(places)).astype(np.int64)]
             rivals = [
                 r for r in _contests(problem, pool, LEVEL * beta, beta, *OPENING) if not r.at_noise_floor
             ]
