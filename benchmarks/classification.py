@@ -1,7 +1,7 @@
 """Classification beside other packages on the Ripley-style mixture [TF03, 5.2]. Part of `make bench`.
 
-One process, one BLAS thread, best of three, the same draws for everybody, Gaussian kernel of width 1. Log loss
-and error are on one test set; the Bayes row is what the true probabilities reach there.
+One process, one BLAS thread, best of three, the same draws for everybody, Gaussian kernel of width 1. Log
+loss and error are on one test set; the Bayes row is what the true probabilities reach there.
 """
 
 from __future__ import annotations

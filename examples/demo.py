@@ -15,12 +15,13 @@ from typing import Any
 import matplotlib
 import numpy as np
 
-from sparsebayes import RelevanceVectorRegressor, SparseBayesRegressor
-from sparsebayes.datasets import make_sinc, make_sinc2d, sinc
-from sparsebayes.inspection import RegressionDisplay
+from sparsebayes import RelevanceVectorClassifier, RelevanceVectorRegressor, SparseBayesRegressor
+from sparsebayes.datasets import make_ripley, make_sinc, make_sinc2d, sinc
+from sparsebayes.inspection import ClassificationDisplay, RegressionDisplay
 
 PICTURE = Path("build/demo.png")
 SINC_NOISE, LINEAR_NOISE = 0.1, 0.5  # true standard deviations
+ARM_SCATTER = 0.55  # standard deviation of the angle, in radians
 VERMILION, BLACK = "#D55E00", "#222222"
 
 Draw = Callable[[Any], None]
@@ -57,6 +58,30 @@ def regression_row(task: str, model: Any, seconds: float, error: np.ndarray, noi
         log_evidence=f"{model.log_evidence_:.2f}",
         time=f"{1000 * seconds:.0f} ms",
     )
+
+
+def classification(
+    task: str, train: tuple[np.ndarray, ...], test: tuple[np.ndarray, ...], gamma: float
+) -> tuple[Row, Draw]:
+    """A Gaussian kernel on X, labels y and true probabilities p (N, K), its test error beside the least."""
+    (X, y, _), (X_test, y_test, p_test) = train, test
+    model, seconds = fitted(RelevanceVectorClassifier("rbf", gamma=gamma), X, y)
+    error, least = np.mean(model.predict(X_test) != y_test), np.mean(p_test.argmax(axis=1) != y_test)
+    row = Row(
+        task=task,
+        error=f"error {100 * error:.1f} % (Bayes {100 * least:.1f} %)",
+        noise_found="–",
+        true_noise="–",
+        vectors=f"{len(model.relevance_)} of {len(X)}",
+        log_evidence=f"{model.log_evidence_:.2f}",
+        time=f"{1000 * seconds:.0f} ms",
+    )
+
+    def draw(ax: Any) -> None:
+        ClassificationDisplay.from_estimator(model, X, y, ax=ax)
+        ax.legend(loc="lower left", fontsize="small")
+
+    return row, draw
 
 
 def sinc_regression(task: str, kernel: str, **parameters: Any) -> tuple[Row, Draw]:
@@ -131,7 +156,36 @@ def sparse_linear() -> tuple[Row, Draw]:
     return row, draw
 
 
-PARTS = [gaussian_kernel, linear_spline_kernel, two_inputs, sparse_linear]
+def two_classes() -> tuple[Row, Draw]:
+    """Two overlapping classes, each a mixture of two Gaussians; kernel of width 1 [TF03, 5.2]."""
+
+    def drawn(n: int, seed: int) -> tuple[np.ndarray, ...]:
+        X, y, p = make_ripley(n, random_state=seed)
+        return X, y, np.column_stack([1 - p, p])
+
+    return classification("two classes, Gaussian kernel", drawn(1000, 1), drawn(20_000, 2), gamma=1.0)
+
+
+def three_classes() -> tuple[Row, Draw]:
+    """The three arms of a spiral, one softmax over three outputs; kernel of width ½."""
+    return classification("three classes, Gaussian kernel", spiral(500, 1), spiral(20_000, 2), gamma=4.0)
+
+
+def spiral(n: int, seed: int) -> tuple[np.ndarray, ...]:
+    """Points of three arms, 120° from one another, which turn as they go out; normal scatter in the angle."""
+    rng = np.random.default_rng(seed)
+    y, radius = rng.integers(3, size=n), rng.uniform(0.15, 1.0, n)
+    scatter = ARM_SCATTER * rng.standard_normal(n)
+    angle = 2 * np.pi * y / 3 + 3 * radius + scatter
+    p = np.zeros((n, 3))
+    for thirds in range(-6, 7):  # an arm that is so many thirds of a turn further on
+        density = np.exp(-0.5 * ((scatter - 2 * np.pi * thirds / 3) / ARM_SCATTER) ** 2)
+        p[np.arange(n), (y + thirds) % 3] += density
+    X = np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
+    return X, y, p / p.sum(axis=1, keepdims=True)
+
+
+PARTS = [gaussian_kernel, linear_spline_kernel, two_inputs, sparse_linear, two_classes, three_classes]
 
 
 def print_table(rows: list[Row]) -> None:

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from sparsebayes.datasets import make_sinc, make_sinc2d, sinc
+from sparsebayes.datasets import make_ripley, make_sinc, make_sinc2d, sinc
 
 
 def test_sinc_is_sin_x_over_x_and_one_at_zero():
@@ -39,11 +39,37 @@ def test_two_inputs_fill_the_square_and_the_truth_is_radial():
     assert (y - f).std() == pytest.approx(0.2, rel=0.05)
 
 
-@pytest.mark.parametrize("make", [make_sinc, make_sinc2d])
+def test_ripleys_classes_have_the_same_share_and_the_moments_of_two_round_gaussians():
+    X, y, _ = make_ripley(n=40_000, random_state=5)
+    assert X.shape == (40_000, 2)
+    assert set(y.tolist()) == {0, 1}
+    assert y.mean() == pytest.approx(0.5, abs=0.01)
+    for label, mean, gap in [(0, [-0.2, 0.3], 1.0), (1, [0.05, 0.7], 0.7)]:
+        mine = X[y == label]
+        np.testing.assert_allclose(mine.mean(axis=0), mean, atol=0.02)
+        # the two Gaussians of a class lie `gap` apart along the first input
+        np.testing.assert_allclose(mine.var(axis=0), [0.03 + gap**2 / 4, 0.03], rtol=0.03)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_ripleys_probabilities_are_calibrated_and_the_best_error_is_about_nine_percent(seed):
+    _, y, p = make_ripley(n=40_000, random_state=seed)
+    assert ((p >= 0) & (p <= 1)).all()
+    tenth = np.minimum((10 * p).astype(int), 9)
+    for part in range(10):
+        mine = tenth == part
+        assert y[mine].mean() == pytest.approx(p[mine].mean(), abs=4 * 0.5 / math.sqrt(mine.sum()))
+    error = np.mean((p > 0.5) != y)
+    assert error == pytest.approx(np.minimum(p, 1 - p).mean(), abs=0.005)
+    assert error == pytest.approx(0.09, abs=0.005)
+
+
+@pytest.mark.parametrize("make", [make_sinc, make_sinc2d, make_ripley])
 def test_a_seed_fixes_the_draw(make):
-    again = [make(n=30, random_state=seed)[1] for seed in (1, 1, 2)]
-    np.testing.assert_array_equal(again[0], again[1])
-    assert not np.array_equal(again[0], again[2])
+    first, again, other = (make(n=30, random_state=seed) for seed in (1, 1, 2))
+    for one, same in zip(first, again, strict=True):
+        np.testing.assert_array_equal(one, same)
+    assert not np.array_equal(first[1], other[1])
 
 
 @pytest.mark.parametrize(
@@ -51,6 +77,7 @@ def test_a_seed_fixes_the_draw(make):
     [
         (lambda: make_sinc(n=0), "n must be an integer >= 1, got 0"),
         (lambda: make_sinc2d(n=2.5), "n must be an integer >= 1, got 2.5"),
+        (lambda: make_ripley(n=0), "n must be an integer >= 1, got 0"),
         (lambda: make_sinc(noise="cauchy"), "noise must be 'gaussian', 'uniform' or None, got 'cauchy'"),
         (lambda: make_sinc(scale=-1.0), "scale must be a finite number >= 0, got -1.0"),
         (lambda: make_sinc2d(noise=math.nan), "noise must be a finite number >= 0, got nan"),

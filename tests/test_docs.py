@@ -39,7 +39,7 @@ def test_links_lead_somewhere(page):
 
 
 def test_the_pages_that_teach_have_something_to_run():
-    for name in ("README.md", "docs/adding-a-prior.md", "docs/adding-a-basis.md"):
+    for name in ("README.md", *(f"docs/adding-a-{what}.md" for what in ("prior", "basis", "likelihood"))):
         assert BLOCK.search((ROOT / name).read_text(encoding="utf-8")), name
 
 

@@ -9,13 +9,17 @@ import pytest
 
 import sparsebayes
 from sparsebayes.bases import as_operator
-from sparsebayes.likelihoods import Gaussian
+from sparsebayes.inference.arguments import make_monitor
+from sparsebayes.inference.laplace import LaplaceFit
+from sparsebayes.likelihoods import Gaussian, Multinomial
 from sparsebayes.posterior import Problem, Scores
 from sparsebayes.priors import Gamma, Laplace, Smoothness, Uniform
-from sparsebayes.rows import summarise
+from sparsebayes.rows import LaplaceRows, summarise
+from sparsebayes.solvers import ActiveSet
 
 PAGE = Path(__file__).parents[1] / "docs" / "notation.md"
-N, M, S, D = 30, 17, 4, 2
+N, M, S, D, K = 30, 17, 4, 2, 5
+TERMS = [3, 20, 21, 22, 40, 60, 84]  # candidates in the model of the classes
 
 
 def table_rows():
@@ -29,7 +33,16 @@ def table_rows():
 
 @pytest.fixture(scope="module")
 def live():
-    """One object of every class the page names, with M, N, S and d all different."""
+    """One object of every class the page names, and how many functions those that have any have."""
+    objects, sizes = [], {}
+    for part in (regression(), classification()):
+        objects += part[0]
+        sizes |= part[1]
+    return {cls.__name__: each for each in objects for cls in type(each).__mro__}, sizes
+
+
+def regression():
+    """With M, N, S and d all different."""
     rng = np.random.default_rng(0)
     Phi = rng.standard_normal((N, M))
     t = Phi[:, :S] @ np.arange(2.0, 2 + S) + 0.1 * rng.standard_normal(N)
@@ -40,20 +53,36 @@ def live():
     model = sparsebayes.RelevanceVectorRegressor().fit(X, np.sin(3 * X[:, 0]) + 0.1 * rng.standard_normal(N))
     objects = [quadratic, scaling, state, state.active, Scores(state), result, result.certificate, model]
     objects += [Smoothness(1.0), Gamma(1.0, 1.0), Laplace(1.0), Gaussian(1.0)]
-    names = {cls.__name__: each for each in objects for cls in type(each).__mro__}
     sizes = {"State": S, "Restriction": S, "Scores": S, "Result": len(result.active)}
-    return names, {**sizes, "RelevanceVectorRegressor": len(model.relevance_)}
+    return objects, {**sizes, "RelevanceVectorRegressor": len(model.relevance_)}
+
+
+def classification():
+    """With K and r different from the other sizes too."""
+    rng = np.random.default_rng(1)
+    X, y = rng.uniform(-1, 1, (N, D)), np.arange(N) % K
+    X[:, 0] += y
+    Phi = np.exp(-((X[:, :1] - X[None, :M, 0]) ** 2))
+    rows = LaplaceRows(as_operator(Phi), np.eye(K)[y], Multinomial(K), None, True)
+    loop = LaplaceFit(rows, Uniform(), ActiveSet(), make_monitor(100, 1e-6, 0, 0, None))
+    mode = loop.find_mode(np.asarray(TERMS), np.ones(len(TERMS)), np.zeros(len(TERMS)), rows.start())
+    linear = rows.linearise(rows.everything(), mode.linear.expansion)
+    result = sparsebayes.fit_classes(Phi, y)
+    model = sparsebayes.RelevanceVectorClassifier().fit(X, y)
+    objects = [rows, rows.likelihood, mode, linear.expansion, linear, result, model]
+    sizes = {"Mode": len(TERMS), "ClassificationResult": len(result.mean)}
+    return objects, {**sizes, "RelevanceVectorClassifier": len(model.terms_)}
 
 
 def test_the_page_has_tables():
-    assert len(set(table_rows())) > 50
+    assert len(set(table_rows())) > 90
 
 
 @pytest.mark.parametrize(("identifier", "shape"), sorted(set(table_rows())))
 def test_identifier_exists_and_has_its_shape(identifier, shape, live):
-    argument = re.fullmatch(r"fit\((\w+)\)", identifier)
+    argument = re.fullmatch(r"(fit|fit_classes)\((\w+)\)", identifier)
     if argument:
-        assert argument[1] in inspect.signature(sparsebayes.fit).parameters
+        assert argument[2] in inspect.signature(getattr(sparsebayes, argument[1])).parameters
         return
     owner, name = identifier.split(".")
     objects, active = live
@@ -64,6 +93,7 @@ def test_identifier_exists_and_has_its_shape(identifier, shape, live):
         assert np.ndim(value) == 0
         float(value)
     else:
-        sizes = {"N": N, "M": M, "S": active.get(owner), "d": D, "2": 2}
-        expected = tuple(sizes[size] for size in re.findall(r"[NMSd2]", shape))
+        sizes = {"N": N, "M": M, "S": active.get(owner), "d": D, "2": 2, "K": K, "C": K * M, "r": K - 1}
+        sizes["V"] = len(getattr(objects[owner], "relevance_", []))
+        expected = tuple(sizes[size] for size in re.findall(r"[NMSd2KCrV]", shape))
         assert np.shape(value) == expected

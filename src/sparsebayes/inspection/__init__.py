@@ -1,5 +1,6 @@
 """Looking at fitted models. The only room that draws; it needs the `plot` extra (matplotlib)."""
 
+from sparsebayes.inspection.classification import ClassificationDisplay
 from sparsebayes.inspection.regression import RegressionDisplay
 
-__all__ = ["RegressionDisplay"]
+__all__ = ["ClassificationDisplay", "RegressionDisplay"]

@@ -6,6 +6,8 @@ from typing import Any
 
 # Okabe and Ito's colours, which people with any common colour blindness tell apart
 BLUE, ORANGE, VERMILION, GREY = "#0072B2", "#E69F00", "#D55E00", "#7F7F7F"
+GREEN, PURPLE, SKY, YELLOW = "#009E73", "#CC79A7", "#56B4E9", "#F0E442"
+BLACK = "#222222"
 
 
 def axes_or_new(ax: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from sparsebayes.inspection._inputs import as_rows, check_columns, check_length, matches, relevance_vectors
 from sparsebayes.inspection._matplotlib import BLUE, GREY, VERMILION, axes_or_new
 
 BAND = 2.0  # standard deviations either side
@@ -65,14 +66,14 @@ class RegressionDisplay:
             Where to draw; None makes a new figure.
         """
         check_is_fitted(estimator)
-        x = _one_input(X)
+        x = check_columns(X, (1,), "one column to be drawn as a curve")[:, 0]
         if y is not None:
-            y = _targets(y, len(x))
+            y = check_length(np.asarray(y, dtype=np.float64), len(x))
         margin = MARGIN * (x.max() - x.min())
         grid = np.linspace(x.min() - margin, x.max() + margin, GRID)
-        mean, std = estimator.predict(_as_rows(grid, X), return_std=True)
-        vectors = _vectors(estimator)
-        heights = _heights(vectors, x, y, lambda z: estimator.predict(_as_rows(z, X)))
+        mean, std = estimator.predict(as_rows(grid[:, None], X), return_std=True)
+        vectors = relevance_vectors(estimator, 1)[:, 0]
+        heights = _heights(vectors, x, y, lambda z: estimator.predict(as_rows(z[:, None], X)))
         return cls(grid, mean, std, None if y is None else x, y, vectors, heights).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
@@ -109,39 +110,12 @@ class RegressionDisplay:
         return self
 
 
-def _one_input(X: Any) -> np.ndarray:
-    values = np.asarray(X, dtype=np.float64)
-    if values.ndim != 2 or values.shape[1] != 1 or not len(values):
-        raise ValueError(f"X must have one column to be drawn as a curve, got shape {values.shape}.")
-    return values[:, 0]
-
-
-def _targets(y: Any, n: int) -> np.ndarray:
-    values = np.asarray(y, dtype=np.float64)
-    if values.shape != (n,):
-        raise ValueError(f"y must have {n} values, one a row of X, got shape {values.shape}.")
-    return values
-
-
-def _as_rows(x: np.ndarray, like: Any) -> Any:
-    """x as the one column of a table of the same kind as `like`, so that column names stay known."""
-    names = getattr(like, "columns", None)
-    return x[:, None] if names is None else type(like)({names[0]: x})
-
-
-def _vectors(estimator: Any) -> np.ndarray:
-    vectors = getattr(estimator, "relevance_vectors_", None)
-    if vectors is None or np.ndim(vectors) != 2 or np.shape(vectors)[1] != 1:
-        return np.zeros(0)
-    return np.asarray(vectors, dtype=np.float64)[:, 0]
-
-
 def _heights(vectors: np.ndarray, x: np.ndarray, y: np.ndarray | None, predict: Any) -> np.ndarray:
-    """The target of the first data point at each vector (a repeated input counts once), else the curve."""
+    """The target of the first data point at each vector, else the curve."""
     if not len(vectors):
         return np.zeros(0)
     heights = np.array(predict(vectors), dtype=np.float64)
     if y is None:
         return heights
-    same = x[None, :] == vectors[:, None]
-    return np.where(same.any(axis=1), y[same.argmax(axis=1)], heights)
+    found, row = matches(vectors[:, None], x[:, None])
+    return np.where(found, y[row], heights)

@@ -1,0 +1,223 @@
+"""A classification on one or two inputs: probabilities, the data by class, the relevance vectors circled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from sparsebayes.inspection._inputs import as_rows, check_columns, check_length, matches, relevance_vectors
+from sparsebayes.inspection._matplotlib import (
+    BLACK,
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    PURPLE,
+    SKY,
+    VERMILION,
+    YELLOW,
+    axes_or_new,
+)
+
+# eight colours and seven markers: 56 classes have a pair of their own
+COLOURS = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILION, YELLOW, GREY)
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+CURVE_GRID, FIELD_GRID = 500, 200  # points along an input
+MARGIN = 0.04  # of the range of the inputs, drawn beyond its ends
+DEPTH = 0.5  # how much of a class's colour a region of probability 1 has; the rest is white
+LEVELS = {0.25: "dashed", 0.5: "solid", 0.75: "dashed"}
+STRIP = 0.06  # height of the strip under the curves in which the data of a class lie
+
+
+@dataclass
+class ClassificationDisplay:
+    """Visualisation of a classification on one or two inputs: stored values and `plot`.
+
+    Two inputs: every point has the colour of its most probable class, the stronger the more probable that is.
+    Two classes have the contours 0.25, 0.5 and 0.75 of the probability of the second, more have the borders
+    between their regions. One input: the probability of the second of two classes, or of each of more. Use
+    `from_estimator` to make one.
+
+    Parameters
+    ----------
+    classes : (K,) array
+        The labels.
+    grid : (d, G) array
+        Points along each of the d inputs, one or two.
+    probabilities : (K, G) or (K, G, G) array
+        Probabilities of the classes over the grid, the second input before the first.
+    X, y : (N, d) and (N,) arrays or None
+        The data.
+    vectors : (S, d) array or None
+        Relevance vectors.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        Where it was drawn, once it was.
+    field_, contours_, lines_, points_, circles_ : matplotlib artists
+        The parts of the drawing: the field and the contours of two inputs, the curves of one, the points
+        class by class, the circles. None, or an empty list, for a part that is not there.
+    """
+
+    classes: np.ndarray
+    grid: np.ndarray
+    probabilities: np.ndarray
+    X: np.ndarray | None = None
+    y: np.ndarray | None = None
+    vectors: np.ndarray | None = None
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: Any = None, *, ax: Any = None) -> Self:
+        """Predict over the range of X and draw.
+
+        Parameters
+        ----------
+        estimator : fitted classifier
+            With `predict_proba` and `classes_`; relevance vectors are circled where it has them.
+        X : (N, 1) or (N, 2) array
+            Inputs whose range is drawn, usually those of the fit.
+        y : (N,) array or None
+            Their labels; the inputs are drawn as points of their class.
+        ax : matplotlib Axes or None
+            Where to draw; None makes a new figure.
+        """
+        check_is_fitted(estimator)
+        values = check_columns(X, (1, 2), "one or two columns to be drawn")
+        inputs = values.shape[1]
+        labels = None if y is None else _labels(y, len(values), estimator.classes_)
+        grid = _grid(values, CURVE_GRID if inputs == 1 else FIELD_GRID)
+        places = np.stack(np.meshgrid(*grid), axis=-1)
+        rows = as_rows(places.reshape(-1, inputs), X)
+        probabilities = np.moveaxis(estimator.predict_proba(rows).reshape(*places.shape[:-1], -1), -1, 0)
+        vectors = relevance_vectors(estimator, inputs)
+        data = None if labels is None else values
+        return cls(estimator.classes_, grid, probabilities, data, labels, vectors).plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw on `ax`, or on a new figure.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None
+            Where to draw.
+        """
+        self.ax_ = ax = axes_or_new(ax)
+        self.figure_ = ax.figure
+        self.field_, self.circles_ = None, None
+        self.contours_: list[Any] = []
+        self.lines_: list[Any] = []
+        self.points_: list[Any] = []
+        if len(self.grid) == 1:
+            self._plot_curves(ax)
+        else:
+            self._plot_field(ax)
+        self._plot_points(ax)
+        self._plot_circles(ax)
+        return self
+
+    def _plot_curves(self, ax: Any) -> None:
+        shown = [1] if len(self.classes) == 2 else range(len(self.classes))
+        for k in shown:
+            style = {"color": BLACK if len(shown) == 1 else _colour(k), "lw": 2, "zorder": 2}
+            self.lines_ += ax.plot(
+                self.grid[0], self.probabilities[k], label=f"p({self.classes[k]})", **style
+            )
+        ax.set(xlabel="x", ylabel="probability", yticks=np.linspace(0, 1, 6))
+        ax.margins(x=0)
+
+    def _plot_field(self, ax: Any) -> None:
+        (left, right), (bottom, top) = (_edges(side) for side in self.grid)
+        self.field_ = ax.imshow(
+            _colours(self.probabilities),
+            extent=(left, right, bottom, top),
+            origin="lower",
+            aspect="auto",
+            interpolation="bilinear",
+        )
+        if len(self.classes) == 2:
+            for level, style in LEVELS.items():
+                self._contour(ax, self.probabilities[1], level, style)
+        else:
+            for k, own in enumerate(self.probabilities):
+                self._contour(ax, own - np.delete(self.probabilities, k, axis=0).max(axis=0), 0.0, "solid")
+        ax.set(xlabel="$x_1$", ylabel="$x_2$", xlim=(left, right), ylim=(bottom, top))
+
+    def _contour(self, ax: Any, height: np.ndarray, level: float, style: str) -> None:
+        if height.min() < level < height.max():
+            self.contours_.append(
+                ax.contour(*self.grid, height, [level], colors=BLACK, linewidths=1.2, linestyles=style)
+            )
+
+    def _plot_points(self, ax: Any) -> None:
+        if self.X is None or self.y is None:
+            return
+        places = self.X if len(self.grid) == 2 else np.column_stack([self.X, self._data_heights(self.y)])
+        for k, label in enumerate(self.classes):
+            style = {"color": _colour(k), "marker": MARKERS[k % len(MARKERS)], "edgecolors": BLACK}
+            mine = places[self.y == label]
+            self.points_.append(
+                ax.scatter(*mine.T, s=12, linewidths=0.3, zorder=2.5, label=str(label), **style)
+            )
+
+    def _plot_circles(self, ax: Any) -> None:
+        places = self.vectors
+        if places is None or not len(places):
+            return
+        if len(self.grid) == 1:
+            places = np.column_stack([places, self._vector_heights(places)])
+        ring = {"s": 90, "facecolors": "none", "edgecolors": BLACK, "linewidths": 1.6}
+        label = f"relevance vectors ({len(places)})"
+        self.circles_ = ax.scatter(*places.T, zorder=3, label=label, **ring)
+
+    def _data_heights(self, y: np.ndarray) -> np.ndarray:
+        """Two classes lie at probabilities 0 and 1, more in a strip each below the curves."""
+        number = np.searchsorted(self.classes, y)
+        return number.astype(float) if len(self.classes) == 2 else -STRIP * (number + 1)
+
+    def _vector_heights(self, vectors: np.ndarray) -> np.ndarray:
+        """That of the data point a vector is, or of the (highest) curve where there is none."""
+        curve = self.probabilities[1] if len(self.classes) == 2 else self.probabilities.max(axis=0)
+        heights = np.interp(vectors[:, 0], self.grid[0], curve)
+        if self.X is None or self.y is None:
+            return heights
+        found, row = matches(vectors, self.X)
+        return np.where(found, self._data_heights(self.y)[row], heights)
+
+
+def _labels(y: Any, n: int, classes: np.ndarray) -> np.ndarray:
+    labels = check_length(np.asarray(y), n)
+    unknown = np.setdiff1d(labels, classes)
+    if len(unknown):
+        raise ValueError(f"y must hold classes of the estimator, {classes.tolist()}, got {unknown.tolist()}.")
+    return labels
+
+
+def _grid(X: np.ndarray, points: int) -> np.ndarray:
+    """Points along each input, a little beyond the data."""
+    low, high = X.min(axis=0), X.max(axis=0)
+    margin = np.where(high > low, MARGIN * (high - low), 0.5)
+    return np.linspace(low - margin, high + margin, points).T
+
+
+def _edges(side: np.ndarray) -> tuple[float, float]:
+    """Where a picture begins and ends whose pixels have their middles at `side`."""
+    half = 0.5 * (side[1] - side[0])
+    return float(side[0] - half), float(side[-1] + half)
+
+
+def _colour(k: int) -> str:
+    return COLOURS[k % len(COLOURS)]
+
+
+def _colours(probabilities: np.ndarray) -> np.ndarray:
+    """The colour of the most probable class (G, G, 3): white where all are alike, DEPTH of it at 1."""
+    from matplotlib.colors import to_rgb
+
+    K = len(probabilities)
+    palette = np.asarray([to_rgb(_colour(k)) for k in range(K)])
+    strength = DEPTH * (probabilities.max(axis=0) - 1 / K) / (1 - 1 / K)
+    return 1 - strength[:, :, None] * (1 - palette[probabilities.argmax(axis=0)])
