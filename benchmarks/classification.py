@@ -26,7 +26,7 @@ from threadpoolctl import threadpool_limits
 from sparsebayes import RelevanceVectorClassifier
 from sparsebayes.datasets import make_ripley
 
-OURS, RIVAL = "sparsebayes", "fastrvm.RVC"
+OURS, SAME, RIVAL = "sparsebayes", "sparsebayes, no intercept", "fastrvm.RVC"
 GAMMA = 1.0  # width 1: exp(−‖x − z‖²)
 TEST_POINTS = 100_000
 
@@ -56,16 +56,21 @@ class Task:
         return loss, float(np.mean(label != self.y_test))
 
 
-def ours(task: Task) -> Measured:
+def ours(task: Task, fit_intercept: bool = True) -> Measured:
     """This package, everything at its default."""
-    model = RelevanceVectorClassifier("rbf", gamma=GAMMA)
+    model = RelevanceVectorClassifier("rbf", gamma=GAMMA, fit_intercept=fit_intercept)
     seconds, _ = best_time(lambda: model.fit(task.X, task.y))
     scores = task.score(model.predict_proba(task.X_test)[:, 1], model.predict(task.X_test))
     return Measured(seconds, len(model.relevance_), *scores)
 
 
+def without_intercept(task: Task) -> Measured:
+    """This package without an intercept: the model the other relevance vector machine has by default."""
+    return ours(task, fit_intercept=False)
+
+
 def fastrvm(task: Task) -> Measured:
-    """The same model by another package, at its defaults (no intercept)."""
+    """A relevance vector machine of another package, at its defaults (no intercept)."""
     from fastrvm import RVC
 
     model = RVC(kernel="rbf", gamma=GAMMA)
@@ -108,11 +113,37 @@ def logistic(task: Task) -> Measured:
 
 CONTENDERS: dict[str, Callable[[Task], Measured]] = {
     OURS: ours,
+    SAME: without_intercept,
     RIVAL: fastrvm,
     "libsvm SVC": libsvm,
     "SVC + Platt": calibrated,
     "LogisticRegression": logistic,
 }
+
+
+def duel(n: int, draws: int, test: tuple[np.ndarray, np.ndarray]) -> str:
+    """The same model by both relevance vector machines on many draws: differences with standard errors."""
+    names = (SAME, RIVAL)
+    results: dict[str, list[Measured]] = {name: [] for name in names}
+    for seed in range(draws):
+        X, y, _ = make_ripley(n, random_state=seed)
+        for name in names:
+            results[name].append(CONTENDERS[name](Task(X, y, *test)))
+    rows = []
+    for what in ("loss", "error"):
+        a, b = (np.asarray([getattr(r, what) for r in results[name]]) for name in names)
+        gap = a - b
+        rows.append(
+            [
+                "log loss" if what == "loss" else "error",
+                f"N = {n}, {draws} draws",
+                f"{a.mean():.5f}",
+                f"{b.mean():.5f}",
+                f"{gap.mean():+.5f}",
+                f"{gap.std(ddof=1) / math.sqrt(draws):.5f}",
+            ]
+        )
+    return table(["", "draws", SAME, RIVAL, "difference", "std. error"], rows)
 
 
 def present() -> list[str]:
@@ -157,6 +188,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--draws", type=int, default=5, help="draws averaged over (default 5)")
     parser.add_argument("--sizes", type=int, nargs="*", default=[500, 1000, 2000, 4000], help="N")
+    parser.add_argument("--duel", type=int, default=30, help="draws of the duel at N = 1000 (default 30)")
     options = parser.parse_args()
     X_test, y_test, p_test = make_ripley(TEST_POINTS, random_state=10_000)
     bayes = [
@@ -174,7 +206,10 @@ def main() -> None:
         f"Means over {options.draws} draws of the best of three times; log loss and error on {TEST_POINTS} "
         "test points. SVC and logistic regression: C = 1."
     )
-    report("classification", "Classification beside other packages", [note, table(head, rows)])
+    sections = [note, table(head, rows)]
+    if RIVAL in present():
+        sections.append(duel(1000, options.duel, (X_test, y_test)))
+    report("classification", "Classification beside other packages", sections)
 
 
 if __name__ == "__main__":
