@@ -9,7 +9,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sparsebayes import RelevanceVectorRegressor, SparseBayesRegressor
+from sparsebayes import RelevanceVectorClassifier, RelevanceVectorRegressor, SparseBayesRegressor
 
 LOADER = Path(__file__).resolve().parents[2] / "shared" / "data" / "load.py"
 pytestmark = pytest.mark.skipif(not LOADER.exists(), reason="the benchmark data are not beside the project")
@@ -47,3 +47,29 @@ def test_concrete_by_evidence_and_columns(load):
     rmse = np.sqrt(np.mean((kernel.predict(scaler.transform(Xte)) - yte) ** 2))
     assert rmse < 0.7 * np.sqrt(np.mean((columns.predict(Xte) - yte) ** 2))
     assert len(kernel.relevance_) < 0.15 * len(ytr)
+
+
+def test_ripley_with_few_vectors(load):
+    # T01 has 9.3 % and 4 vectors on one subset of 100; all 250 here
+    Xtr, ytr, Xte, yte = load.ripley()
+    model = RelevanceVectorClassifier(gamma=4.0).fit(Xtr, ytr)
+    assert np.mean(model.predict(Xte) != yte) <= 0.10
+    assert len(model.relevance_) <= 6
+    assert model.certificate_.is_local_maximum
+
+
+@pytest.mark.parametrize("split", [3, 9])
+def test_banana_under_a_kernel_far_too_wide(load, split):
+    Xtr, ytr, Xte, yte = load.raetsch("banana", split)
+    model = RelevanceVectorClassifier(gamma=1 / 8).fit(Xtr, ytr)
+    assert model.log_evidence_ < 0
+    assert np.mean(model.predict(Xte) != yte) < 0.15
+
+
+def test_three_digits_at_once(load):
+    X, y, Xt, yt = load.usps()
+    train, test = np.flatnonzero(y < 3)[:400], np.flatnonzero(yt < 3)
+    model = RelevanceVectorClassifier(gamma=0.01).fit(X[train], y[train])
+    p = model.predict_proba(Xt[test])
+    assert np.mean(p.argmax(axis=1) != yt[test]) < 0.06
+    assert len(model.relevance_) < 40

@@ -257,3 +257,16 @@ def test_bad_input_gets_one_sentence_that_names_the_argument(change, words):
 def test_any_labels_that_can_be_sorted(labels):
     result = _usable(np.random.default_rng(0).standard_normal((6, 2)), labels)
     np.testing.assert_array_equal(result.classes, np.unique(labels))
+
+
+@pytest.mark.parametrize("gamma", [0.1, 0.02, 1e-3])
+@pytest.mark.parametrize("seed", range(4))
+def test_kernels_all_but_dependent_do_not_turn_rounding_into_evidence(gamma, seed):
+    """Two entangled classes under a kernel wider than the data: no probability of data is above one."""
+    rng = np.random.default_rng(seed)
+    angle, labels = rng.uniform(0, np.pi, 200), np.arange(200) % 2
+    sign = 1 - 2 * labels
+    X = np.stack([np.cos(angle) * sign + labels, np.sin(angle) * sign], axis=1)
+    X += 0.35 * rng.standard_normal(X.shape)
+    result = _usable(_kernel(2 * X, gamma), labels, fit_intercept=False)
+    assert result.log_evidence < 0

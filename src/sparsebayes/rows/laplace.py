@@ -26,6 +26,7 @@ from sparsebayes.quadratic import ColumnQuadratic, DenseQuadratic, Quadratic
 from sparsebayes.rows.scaled import BATCH, ScaledColumns, random_vector
 
 LEAST_SQUARE = 1e-14  # of the norm the function has when every row counts alike: below it B has silenced it
+LEAST_ROW = 1e-12  # curvature of a row below which it counts as this
 LEAST_CURVATURE = 1e-12  # a row, and of the largest: floor on what B leaves of an intercept
 
 
@@ -190,9 +191,12 @@ class Linearised:
         squares = self._diagonal() - column_squares(self.side.T)
         self.scale = xp.sqrt(xp.where(squares > LEAST_SQUARE, squares, LEAST_SQUARE))
         self.h = (linear - self.side @ raised) / self.scale
-        self._raised = raised
+        self._raised, self._eta = raised, eta
+        self._inverse = 1 / xp.where(expansion.d > LEAST_ROW, expansion.d, LEAST_ROW)
+        # what the expansion has at w = 0 and the best b, and how far that is from its maximum over all f
         around = float(xp.sum(expansion.f * (expansion.g + 0.5 * expansion.curved(expansion.f))))
-        self.constant = expansion.value - around + 0.5 * float(raised @ raised)
+        self.tt = float(xp.sum(eta * eta * self._inverse)) - float(raised @ raised)
+        self.constant = expansion.value - around + 0.5 * float(raised @ raised) + 0.5 * self.tt
         self.constant += 0.5 * (self.root.shape[1] * math.log(2 * math.pi) - log_det)
 
     def _linear_terms(self, eta: Array) -> tuple[Array, Array]:
@@ -223,12 +227,32 @@ class Linearised:
         return self.root @ (self._raised - w @ side)
 
     def quadratic(self, dense: bool) -> Quadratic:
-        """What a solver sees: β = 1, and what the log-likelihood has beside hᵀw − ½wᵀGw in `offset`."""
-        offset = self.constant + 0.5 * self.n * math.log(2 * math.pi)
+        """What a solver sees: β = 1, and the rest of the log-likelihood of the expansion in `offset`.
+
+        Its tᵀt is ηᵀB⁺η, less what the intercept explains, so that ‖t − Φw‖² is as positive as in regression.
+        """
+        shared = {
+            "offset": self.constant + 0.5 * self.n * math.log(2 * math.pi),
+            "residual_of": self.residual,
+        }
         if dense:
             everything = np.arange(len(self.candidates.output))
-            return DenseQuadratic(self.n, 0.0, self.h, self.block(everything), offset=offset)
-        return ColumnQuadratic(self.n, 0.0, self.h, self.products, self.block, offset=offset)
+            return DenseQuadratic(self.n, self.tt, self.h, self.block(everything), **shared)
+        return ColumnQuadratic(self.n, self.tt, self.h, self.products, self.block, **shared)
+
+    def residual(self, J: Indices, weights: Array) -> float:
+        """(η − Bf)ᵀB⁺(η − Bf) of the candidates J at these weights, from the rows themselves.
+
+        diag(1/d) does what B⁺ does to vectors in the range of B = diag(d) − uuᵀ, as both terms are.
+        """
+        J = np.asarray(J, dtype=np.int64)
+        xp = namespace(self.h)
+        w = weights / take(self.scale, J)
+        terms = self.candidates.design.columns(self.candidates.function[J]) * w[None, :]
+        member = np.arange(self.root.shape[0])[None, :] == self.candidates.output[J][:, None]
+        f = terms @ asfloat64(member, like=terms) + self.intercept(w, J)[None, :]
+        error = self._eta - self.expansion.curved(f)
+        return float(xp.sum(error * error * self._inverse))
 
     def products(self, J: Indices) -> Array:
         """G̃[J, :], a batch of functions of one output at a time."""
