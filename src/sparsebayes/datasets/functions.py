@@ -1,17 +1,16 @@
-"""Constructed data with a known truth: the functions the papers show their results on."""
+"""Functions of one and two inputs."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
+from sparsebayes.datasets._arguments import check_scale, check_size
+
 LIMIT = 10.0  # inputs lie in [−10, 10]
-RIPLEY_CENTRES = np.asarray([[-0.7, 0.3], [0.3, 0.3], [-0.3, 0.7], [0.4, 0.7]])  # two of each class
-RIPLEY_VARIANCE = 0.03
 
 
 def make_sinc(
@@ -39,7 +38,8 @@ def make_sinc(
     f : (N,) array
         The function itself.
     """
-    _check(n, scale, "scale")
+    check_size(n)
+    check_scale(scale, "scale")
     X = np.linspace(-LIMIT, LIMIT, n)[:, None]
     f = sinc(X[:, 0])
     return X, f + scale * _drawn(noise, n, check_random_state(random_state)), f
@@ -68,41 +68,12 @@ def make_sinc2d(
     f : (N,) array
         The function itself.
     """
-    _check(n, noise, "noise")
+    check_size(n)
+    check_scale(noise, "noise")
     rng = check_random_state(random_state)
     X = rng.uniform(-LIMIT, LIMIT, size=(n, 2))
     f = sinc(np.hypot(X[:, 0], X[:, 1]))
     return X, f + noise * rng.standard_normal(n), f
-
-
-def make_ripley(n: int = 1000, random_state: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Two classes in the plane, each a mixture of two round Gaussians of variance 0.03 [Ripley; TF03, 5.2].
-
-    The best possible classifier errs on about 9 % of the points.
-
-    Parameters
-    ----------
-    n : int
-        N, the number of points; each comes from one of the four Gaussians, all equally likely.
-    random_state : int, RandomState or None
-        Seed of the points.
-
-    Returns
-    -------
-    X : (N, 2) array
-        The inputs.
-    y : (N,) array of int
-        The class, 0 or 1.
-    p : (N,) array
-        The true probability of class 1.
-    """
-    _check(n, 0.0, "noise")
-    rng = check_random_state(random_state)
-    component = rng.randint(4, size=n)
-    X = RIPLEY_CENTRES[component] + math.sqrt(RIPLEY_VARIANCE) * rng.standard_normal((n, 2))
-    distances = ((X[:, None, :] - RIPLEY_CENTRES[None, :, :]) ** 2).sum(axis=2)
-    density = np.exp(-(distances - distances.min(axis=1, keepdims=True)) / (2 * RIPLEY_VARIANCE))
-    return X, (component >= 2).astype(np.int64), density[:, 2:].sum(axis=1) / density.sum(axis=1)
 
 
 def sinc(x: np.ndarray) -> np.ndarray:
@@ -120,13 +91,3 @@ def _drawn(noise: str | None, n: int, rng: np.random.RandomState) -> np.ndarray:
     if noise not in kinds:
         raise ValueError(f"noise must be 'gaussian', 'uniform' or None, got {noise!r}.")
     return kinds[noise]()
-
-
-def _check(n: int, scale: float, name: str) -> None:
-    if not (isinstance(n, (int, np.integer)) and n >= 1):
-        raise ValueError(f"n must be an integer >= 1, got {n!r}.")
-    if not (math.isfinite(scale) and scale >= 0):
-        raise ValueError(f"{name} must be a finite number >= 0, got {scale!r}.")
-
-
-__all__ = ["make_ripley", "make_sinc", "make_sinc2d", "sinc"]

@@ -1,0 +1,62 @@
+"""Friedman's regression functions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from sparsebayes.datasets._arguments import check_size, noise_of
+
+# Friedman #2 and #3: resistance, angular frequency, inductance, capacitance of a circuit
+LOW, HIGH = np.asarray([0.0, 40 * np.pi, 0.0, 1.0]), np.asarray([100.0, 560 * np.pi, 1.0, 11.0])
+
+
+def make_friedman(
+    number: int = 1, n: int = 240, snr: float | None = 3.0, random_state: Any = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Friedman's functions #1, #2 and #3 at random points, with Gaussian noise [Friedman 1991; T01, 4.2].
+
+        #1: 10 sin(πx₁x₂) + 20 (x₃ − ½)² + 10x₄ + 5x₅, ten inputs in [0, 1] of which five do nothing
+        #2: √(x₁² + (x₂x₃ − 1/(x₂x₄))²), four inputs
+        #3: arctan((x₂x₃ − 1/(x₂x₄))/x₁), the same inputs
+
+    Parameters
+    ----------
+    number : 1, 2 or 3
+        Which of them.
+    n : int
+        N, the number of points.
+    snr : float or None
+        std(f)/σ over the points drawn, σ being the standard deviation of the noise; None for no noise.
+    random_state : int, RandomState or None
+        Seed of the points and of the noise.
+
+    Returns
+    -------
+    X : (N, 10) or (N, 4) array
+        The inputs.
+    y : (N,) array
+        f with noise.
+    f : (N,) array
+        The function itself.
+    """
+    if number not in (1, 2, 3):
+        raise ValueError(f"number must be 1, 2 or 3, got {number!r}.")
+    check_size(n)
+    rng = check_random_state(random_state)
+    X = rng.uniform(size=(n, 10)) if number == 1 else LOW + (HIGH - LOW) * rng.uniform(size=(n, 4))
+    f = _first(X) if number == 1 else _circuit(X, number)
+    return X, f + noise_of(f, snr) * rng.standard_normal(n), f
+
+
+def _first(X: np.ndarray) -> np.ndarray:
+    waves = 10 * np.sin(np.pi * X[:, 0] * X[:, 1])
+    return waves + 20 * (X[:, 2] - 0.5) ** 2 + 10 * X[:, 3] + 5 * X[:, 4]
+
+
+def _circuit(X: np.ndarray, number: int) -> np.ndarray:
+    """Impedance (#2) or phase (#3) of the circuit."""
+    reactance = X[:, 1] * X[:, 2] - 1 / (X[:, 1] * X[:, 3])
+    return np.hypot(X[:, 0], reactance) if number == 2 else np.arctan2(reactance, X[:, 0])
