@@ -15,6 +15,7 @@ from sparsebayes.bases import (
     Polynomial,
     Precomputed,
     Sigmoid,
+    Wavelet,
 )
 from sparsebayes.estimators import (
     RelevanceVectorClassifier,
@@ -24,7 +25,7 @@ from sparsebayes.estimators import (
 )
 from sparsebayes.inference import ClassificationResult, NoiseCollapseWarning, Result, fit, fit_classes
 from sparsebayes.priors import Gamma, Laplace, Prior, Smoothness, Uniform
-from sparsebayes.solvers import ActiveSet, Certificate, FixedPoint, Progress, Sequential, Solver
+from sparsebayes.solvers import ActiveSet, Certificate, FixedPoint, Orthonormal, Progress, Sequential, Solver
 
 try:
     __version__ = version("sparsebayes")
@@ -48,6 +49,7 @@ __all__ = [
     "Linear",
     "LinearSpline",
     "NoiseCollapseWarning",
+    "Orthonormal",
     "Polynomial",
     "Precomputed",
     "Prior",
@@ -62,6 +64,7 @@ __all__ = [
     "SparseBayesClassifier",
     "SparseBayesRegressor",
     "Uniform",
+    "Wavelet",
     "__version__",
     "fit",
     "fit_classes",

@@ -14,6 +14,7 @@ from typing import Any
 import array_api_compat
 import numpy as np
 import scipy.linalg
+import scipy.sparse
 
 Array = Any  # an array of any namespace that follows the array API standard
 Indices = Sequence[int] | np.ndarray  # which functions (or positions): bookkeeping, always on the host
@@ -147,6 +148,11 @@ def add_diagonal(A: Array, d: Array) -> Array:
 def diagonal(A: Array) -> Array:
     """The diagonal of a square matrix."""
     return A.diagonal() if is_numpy(A) else namespace(A).linalg.diagonal(A)
+
+
+def sparse_diagonal(d: np.ndarray) -> scipy.sparse.csr_array:
+    """diag(d) in memory of the order of d, an empty one included."""
+    return scipy.sparse.csr_array((d, np.arange(len(d)), np.arange(len(d) + 1)), shape=(len(d), len(d)))
 
 
 def bordered(A: Array, side: Array, corner: float) -> Array:

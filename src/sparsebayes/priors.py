@@ -44,6 +44,10 @@ class Prior(BaseEstimator, ABC):
     def log_density(self, alpha: Array, beta: float, unit: Array) -> Array:
         """log p(α), up to a constant that makes leaving the function out count 0."""
 
+    def maximise_orthonormal(self, h: Array, beta: float, unit: Array) -> Array:
+        """The same where all functions are orthonormal: s = β and q = βh, whatever the others do."""
+        return self.maximise(beta * namespace(h).ones_like(h), beta * h, beta, unit)
+
     def resolve(self, n: float) -> Prior:
         """The prior with every parameter a number, for n observations."""
         return self
@@ -221,9 +225,27 @@ class Smoothness(Prior):
         alpha = xp.where(positive, s / xp.where(positive, x, xp.ones_like(x)), math.inf)
         return xp.where(self.gain(alpha, s, q, beta, unit) > 0, alpha, math.inf)
 
+    def maximise_orthonormal(self, h: Array, beta: float, unit: Array) -> Array:
+        """With s = β the cubic has the double root α = −β, and β/(u − 1 − 2c), u = βh²: in closed form.
+
+        The function is in the model if u > 1 + 2c.
+        """
+        xp = namespace(h)
+        excess = beta * h * h - (1 + 2 * float(self.c))
+        inside = excess > 0
+        return xp.where(inside, beta / xp.where(inside, excess, xp.ones_like(h)), math.inf)
+
     def log_density(self, alpha: Array, beta: float, unit: Array) -> Array:
         """−c/(1+α/β)."""
         return -float(self.c) / (1 + alpha / beta)
+
+    def derivatives(self, alpha: Array, beta: float, unit: Array) -> tuple[Array, Array, float, float, Array]:
+        """With g = 1/(1+α/β): ∂g/∂ log α = −g(1−g) = −∂g/∂ log β."""
+        g = 1 / (1 + alpha / beta)
+        first = float(self.c) * g * (1 - g)
+        second = first * (2 * g - 1)
+        total = namespace(alpha).sum
+        return first, second, -float(total(first)), float(total(second)), -second
 
 
 class Laplace(Prior):

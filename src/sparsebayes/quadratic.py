@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsebayes._array import Array, Indices, is_numpy, namespace, take
+from sparsebayes._array import Array, Indices, asfloat64, is_numpy, namespace, take
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,10 @@ class Quadratic(ABC):
 
     offset : what the log-likelihood has beside the formula above (the integral over an intercept).
     residual_of : exact ‖t − Φ_J w‖² by a pass over the active columns, None where no rows can be read.
+    orthonormal : whether G is known to be the identity.
     """
+
+    orthonormal = False
 
     def __init__(
         self,
@@ -83,6 +86,22 @@ class DenseQuadratic(Quadratic):
     def gram(self, J: Indices) -> Array:
         """G[J, J]."""
         return take(take(self.G, J), J, axis=1)
+
+
+class IdentityQuadratic(Quadratic):
+    """G = I: the functions are orthonormal, and h says all. Solvers that ask get columns of the identity."""
+
+    orthonormal = True
+
+    def columns(self, J: Indices) -> Array:
+        """Rows J of the identity."""
+        rows = np.zeros((len(J), self.size))
+        rows[np.arange(len(J)), J] = 1.0
+        return asfloat64(rows, like=self.h)
+
+    def gram(self, J: Indices) -> Array:
+        """The identity."""
+        return asfloat64(np.eye(len(J)), like=self.h)
 
 
 class ColumnQuadratic(Quadratic):

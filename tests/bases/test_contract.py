@@ -27,6 +27,7 @@ from sparsebayes.bases import (
     Polynomial,
     Precomputed,
     Sigmoid,
+    Wavelet,
 )
 from sparsebayes.bases.operators import DenseOperator, Operator, SparseOperator, StackedOperator
 
@@ -48,6 +49,7 @@ EXAMPLES: dict[type[Basis], list[Basis]] = {
     Precomputed: [Precomputed()],
     Columns: [Columns(), Columns(degree=2), Columns(degree=3)],
     Bias: [Bias()],
+    Wavelet: [Wavelet(), Wavelet("haar")],
     Concatenation: [RBF() + Columns(degree=2) + Bias(), Linear() + RBF(0.1), Bias() + Bias()],
 }
 
@@ -221,7 +223,8 @@ def test_inputs_are_never_modified(basis):
 
 @pytest.mark.parametrize(
     "basis",
-    [b for b in ALL if not isinstance(b, Precomputed)],
+    # a kernel matrix cannot be repeated by rows alone, and repeated samples are another signal
+    [b for b in ALL if not isinstance(b, Precomputed | Wavelet)],
     ids=lambda basis: repr(basis).split(" at 0x")[0],
 )
 @seeds

@@ -17,10 +17,13 @@ from sparsebayes.bases.kernels import (
 from sparsebayes.bases.named import KERNEL_NAMES, as_basis
 from sparsebayes.bases.operators import DenseOperator, Operator, SparseOperator, StackedOperator, as_operator
 from sparsebayes.bases.splines import LinearSpline
+from sparsebayes.bases.transforms import Band, WaveletOperator
+from sparsebayes.bases.wavelets import BoundWavelet, Wavelet
 
 __all__ = [
     "KERNEL_NAMES",
     "RBF",
+    "Band",
     "Basis",
     "Bias",
     "BoundBasis",
@@ -29,6 +32,7 @@ __all__ = [
     "BoundConcatenation",
     "BoundKernel",
     "BoundPrecomputed",
+    "BoundWavelet",
     "CentredBasis",
     "Columns",
     "Concatenation",
@@ -43,6 +47,8 @@ __all__ = [
     "Sigmoid",
     "SparseOperator",
     "StackedOperator",
+    "Wavelet",
+    "WaveletOperator",
     "as_basis",
     "as_operator",
 ]

@@ -19,9 +19,13 @@ BLOCK_ELEMENTS = 1 << 19  # elements of Φ looked at together: small enough to s
 
 
 class Operator(ABC):
-    """N×M linear operator whose columns are basis functions evaluated on the data."""
+    """N×M linear operator whose columns are basis functions evaluated on the data.
+
+    orthonormal : whether ΦᵀΦ = I is certain, which makes a fit closed-form.
+    """
 
     shape: tuple[int, int]
+    orthonormal: bool = False
 
     @abstractmethod
     def columns(self, J: Indices) -> Array:
@@ -41,7 +45,7 @@ class Operator(ABC):
         xp = namespace(weights)
         step = max(1, BLOCK_ELEMENTS // max(N, 1))
         pieces = [
-            _block_means_and_norms(self.columns(range(start, min(start + step, M))), weights, center)
+            block_means_and_norms(self.columns(range(start, min(start + step, M))), weights, center)
             for start in range(0, M, step)
         ]
         return xp.concat([p[0] for p in pieces]), xp.concat([p[1] for p in pieces])
@@ -60,7 +64,8 @@ class Operator(ABC):
         return namespace(weights).concat(pieces, axis=0)
 
 
-def _block_means_and_norms(block: Array, weights: Array, center: bool) -> tuple[Array, Array]:
+def block_means_and_norms(block: Array, weights: Array, center: bool) -> tuple[Array, Array]:
+    """Weighted means and norms of the columns held in `block` (N, k)."""
     xp = namespace(block, weights)
     means = (weights @ block) / xp.sum(weights) if center else xp.zeros_like(block[0, :])
     deviations = block - means[None, :] if center else block
@@ -147,7 +152,7 @@ class SparseOperator(Operator):
         return result
 
     def _column_norm(self, m: int, weights: Array) -> float:
-        return float(_block_means_and_norms(self.columns([m]), weights, True)[1][0])
+        return float(block_means_and_norms(self.columns([m]), weights, True)[1][0])
 
 
 class StackedOperator(Operator):

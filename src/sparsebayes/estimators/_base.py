@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse
 from sklearn import get_config
 from sklearn.base import BaseEstimator
 from sklearn.utils import gen_batches, get_tags
@@ -104,7 +105,8 @@ class SparseBayesModel(BaseEstimator, metaclass=ABCMeta):
         self._result, self._fitted_basis = result, bound.select(retained.tolist())
         self.relevance_ = numbers[retained]
         self.relevance_vectors_ = centres(self._fitted_basis, self.n_features_in_)
-        self.covariance_ = result.covariance
+        diagonal = scipy.sparse.issparse(result.covariance)
+        self.covariance_ = result.covariance.toarray() if diagonal else result.covariance
         self.log_evidence_ = result.log_evidence
         self.evidence_path_ = result.evidence_path
         self.n_iter_ = result.n_iter

@@ -11,16 +11,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 
-from sparsebayes._array import Array, namespace, take
+from sparsebayes._array import Array, namespace, sparse_diagonal, take, to_numpy
 from sparsebayes._checks import is_number
 from sparsebayes.bases.operators import as_operator
 from sparsebayes.inference.arguments import check_data, make_monitor, warn_unless_converged
 from sparsebayes.likelihoods import Gaussian
 from sparsebayes.posterior import Problem
 from sparsebayes.priors import as_prior
+from sparsebayes.quadratic import Quadratic
 from sparsebayes.rows import Scaling, summarise
-from sparsebayes.solvers import Certificate, Monitor, Progress, Solution, as_solver, certify
+from sparsebayes.solvers import Certificate, Monitor, Progress, Solution, Solver, as_solver, certify
 
 NOISE_FLOOR = 1e-10  # of the variance of t: below it an estimated noise variance counts as collapsed
 FIRST_NOISE = 0.1  # of the variance of t: where the estimate starts [TF03, 4]
@@ -94,7 +96,9 @@ def fit(
     Phi : (N, M) array of any array-API namespace, a SciPy-sparse matrix, or an `Operator`.
     t : (N,) targets.
     prior : "uniform", "aic", "bic", "ric" or a `Prior`.
-    solver : "active-set", "sequential", "mackay", "em" or a `Solver`.
+    solver : "active-set", "sequential", "mackay", "em" or a `Solver`. Where the functions are known to be
+        orthonormal (a `WaveletOperator`, no intercept, no weights) the default name "active-set" stands for
+        the closed form, "orthonormal"; covariance is then a diagonal SciPy-sparse array.
     noise_variance : σ² > 0 where it is known, None to estimate it.
     noise_prior : (c, d) of a Gamma prior on 1/σ², None for none.
     fit_intercept : with True a constant with a flat prior is added and integrated out; the evidence is then
@@ -112,9 +116,15 @@ def fit(
     monitor = make_monitor(
         max_iter, tol, random_state, verbose, callback, scaling.log_jacobian, scaling.target_scale**2
     )
-    solution = as_solver(solver).solve(problem, monitor)
+    solution = _solver_for(solver, quadratic).solve(problem, monitor)
     _warn(solution, monitor)
     return _in_user_units(solution, scaling, monitor)
+
+
+def _solver_for(solver: Any, quadratic: Quadratic) -> Solver:
+    """The solver asked for; the closed form in place of the default one where the functions allow it."""
+    default = isinstance(solver, str) and solver == "active-set"
+    return as_solver("orthonormal" if default and quadratic.orthonormal else solver)
 
 
 def _noise_model(noise_variance: Any, noise_prior: Any, scaling: Scaling) -> Gaussian:
@@ -154,7 +164,7 @@ def _in_user_units(solution: Solution, scaling: Scaling, monitor: Monitor) -> Re
     J = state.J[order]
     factor = scaling.target_scale / take(scaling.norms, J)
     mean = take(state.mean, order) * factor
-    covariance = take(take(state.covariance, order), order, axis=1) * factor[:, None] * factor[None, :]
+    covariance = _scaled(state.covariance, order, factor)
     means = take(scaling.means, J)
     return Result(
         active=scaling.kept[J],
@@ -168,11 +178,18 @@ def _in_user_units(solution: Solution, scaling: Scaling, monitor: Monitor) -> Re
         evidence_path=np.asarray([*monitor.path, state.objective + scaling.log_jacobian]),
         n_iter=len(monitor.path),
         converged=solution.converged,
-        certificate=certify(state),
+        certificate=certify(state) if solution.certificate is None else solution.certificate,
         column_means=means,
         n=scaling.n,
         has_intercept=scaling.center,
     )
+
+
+def _scaled(covariance: Any, order: np.ndarray, factor: Array) -> Any:
+    """Σ of the functions in this order, in units of `factor`; a diagonal one stays diagonal."""
+    if scipy.sparse.issparse(covariance):
+        return sparse_diagonal(covariance.diagonal()[order] * to_numpy(factor) ** 2)
+    return take(take(covariance, order), order, axis=1) * factor[:, None] * factor[None, :]
 
 
 __all__ = ["NoiseCollapseWarning", "Result", "fit"]

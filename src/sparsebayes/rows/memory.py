@@ -17,7 +17,7 @@ import numpy as np
 
 from sparsebayes._array import Array, Indices, asfloat64, namespace, take
 from sparsebayes.bases.operators import Operator
-from sparsebayes.quadratic import ColumnQuadratic, DenseQuadratic, Quadratic
+from sparsebayes.quadratic import ColumnQuadratic, DenseQuadratic, IdentityQuadratic, Quadratic
 from sparsebayes.rows.scaled import BATCH, ScaledColumns, random_vector
 
 DENSE_FUNCTIONS = 256  # up to so many functions all of G is formed at once
@@ -95,6 +95,8 @@ def summarise(
     operator: Operator, t: Array, weights: Array | None = None, center: bool = False
 ) -> tuple[Quadratic, Scaling]:
     """The quadratic of the scaled problem, and the scaling."""
+    if operator.orthonormal and weights is None and not center:
+        return _orthonormal(operator, t)
     xp = namespace(t)
     weights = None if weights is None else asfloat64(weights, like=t)
     counts = xp.ones_like(t) if weights is None else weights
@@ -111,6 +113,25 @@ def summarise(
     if rows.size <= DENSE_FUNCTIONS:
         return DenseQuadratic(scaling.rows_counted, tt, h, rows.gram(), **shared), scaling
     return ColumnQuadratic(scaling.rows_counted, tt, h, rows.products, rows.block, **shared), scaling
+
+
+def _orthonormal(operator: Operator, t: Array) -> tuple[Quadratic, Scaling]:
+    """Unit columns none of which repeats another: only h is to be computed.
+
+    With as many functions as rows tᵀt = hᵀh, and taken so that nothing of a small residual cancels.
+    """
+    xp = namespace(t)
+    n, ones = int(t.shape[0]), xp.ones_like(t)
+    scale = _size(t, ones, float(n))
+    scaled = t / scale
+    h = operator.adjoint(scaled[:, None])[:, 0]
+    tt = float(xp.sum(h * h)) if operator.shape[1] == n else float(xp.sum(scaled * scaled))
+    unit = xp.ones_like(h)
+    spread = _spread(t, ones, float(n), scale)
+    kept = np.arange(operator.shape[1])
+    return IdentityQuadratic(float(n), tt, h), Scaling(
+        kept, unit, 0 * unit, scale, 0.0, float(n), False, spread
+    )
 
 
 def _size(t: Array, weights: Array, n: float) -> float:

@@ -8,6 +8,7 @@ from sparsebayes.solvers.active_set import ActiveSet
 from sparsebayes.solvers.base import Monitor, Progress, Solution, Solver
 from sparsebayes.solvers.certificate import Certificate, certify
 from sparsebayes.solvers.fixed_point import FixedPoint
+from sparsebayes.solvers.orthonormal import DiagonalState, Orthonormal
 from sparsebayes.solvers.sequential import Sequential
 
 NAMED = {
@@ -15,6 +16,7 @@ NAMED = {
     "sequential": Sequential(),
     "mackay": FixedPoint("mackay"),
     "em": FixedPoint("em"),
+    "orthonormal": Orthonormal(),
 }
 
 
@@ -30,8 +32,10 @@ def as_solver(solver: Any) -> Solver:
 __all__ = [
     "ActiveSet",
     "Certificate",
+    "DiagonalState",
     "FixedPoint",
     "Monitor",
+    "Orthonormal",
     "Progress",
     "Sequential",
     "Solution",

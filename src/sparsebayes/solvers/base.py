@@ -65,10 +65,15 @@ class Monitor:
 
 @dataclass(frozen=True)
 class Solution:
-    """Where a solver ended, and whether by its own criterion."""
+    """Where a solver ended, and whether by its own criterion.
 
-    state: State
+    state : a `State`, or what has its attributes.  certificate : where the solver knows it better than
+    `certify`, which looks at a State from outside.
+    """
+
+    state: Any
     converged: bool
+    certificate: Any = None
 
 
 class Solver(BaseEstimator, ABC):

@@ -1,0 +1,276 @@
+"""The periodised discrete wavelet transform of any shape as an orthonormal operator.
+
+A step of the transform halves an axis: n samples become n/2 of a coarser signal and n/2 wavelet coefficients,
+an orthogonal map as long as n is even. Where n is odd the last sample is set aside before the step: it is
+transformed along the remaining axes (on a signal nothing is left to do: it becomes a coefficient as it is).
+A permutation and orthogonal maps of parts make an orthogonal map, so that Φ is exactly orthonormal for every
+length, whether or not it is a power of two.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pywt
+
+from sparsebayes._array import Array, Indices, asfloat64, to_numpy
+from sparsebayes.bases.operators import Operator, block_means_and_norms
+
+COARSEST = 3  # an axis of n samples is halved log2(n) − 3 times unless told otherwise, as in SE07
+MODE = "periodization"
+CANCELLED = 1e-6  # of a squared norm: below it too few digits are left of 1 − Nφ̄²
+
+
+@dataclass(frozen=True)
+class Band:
+    """Coefficients of one kind: `where` they are in the flat vector, on which `level` (1 is the finest).
+
+    kind : for every axis "d" (differences), "a" (averages) or "n" (not transformed at this level); empty for
+        the coarse coefficients left at the end.
+    shape : of the coefficients as an array.
+    """
+
+    where: slice
+    level: int
+    kind: str
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Block:
+    """A part of the signal at some level, and what is done to it.
+
+    edges : (axis, the block that its last slab along this axis becomes), one for each odd axis.
+    axes : those halved.  details : the bands this step writes.  coarser : what the step leaves.
+    coarse : the band of a block that nothing more is done to.
+    """
+
+    shape: tuple[int, ...]
+    edges: tuple[tuple[int, Block], ...] = ()
+    axes: tuple[int, ...] = ()
+    details: tuple[Band, ...] = ()
+    coarser: Block | None = None
+    coarse: Band | None = None
+
+    def bands(self) -> Iterator[Band]:
+        """All bands of this block, coarse to fine."""
+        if self.coarse is not None:
+            yield self.coarse
+        if self.coarser is not None:
+            yield from self.coarser.bands()
+        for _, edge in self.edges:
+            yield from edge.bands()
+        yield from self.details
+
+
+def plan(shape: tuple[int, ...], levels: tuple[int, ...], start: int = 0, level: int = 1) -> Block:
+    """The steps for a signal of this shape; axis k is halved `levels[k]` times while it has two samples.
+
+    start : where its coefficients begin in the flat vector.
+    """
+    axes = tuple(k for k, n in enumerate(shape) if n > 1 and levels[k] > 0)
+    stop = start + math.prod(shape)
+    if not axes:
+        return Block(shape, coarse=Band(slice(start, stop), level - 1, "", shape))
+    even, cuts = _cut(shape, axes)
+    half = tuple(n // 2 if k in axes else n for k, n in enumerate(even))
+    less = tuple(n - 1 if k in axes else n for k, n in enumerate(levels))
+    coarser = plan(half, less, start, level + 1)
+    count = position = math.prod(half)
+    edges = []
+    for axis, cut in cuts:
+        edges.append((axis, plan(cut, levels, start + position, level)))
+        position += math.prod(cut)
+    kinds = _kinds(len(shape), axes)[1:]  # all but the averages along every axis
+    firsts = range(stop - len(kinds) * count, stop, count)
+    details = [Band(slice(k, k + count), level, kind, half) for k, kind in zip(firsts, kinds, strict=True)]
+    return Block(shape, tuple(edges), axes, tuple(details), coarser)
+
+
+def _cut(
+    shape: tuple[int, ...], axes: Sequence[int]
+) -> tuple[tuple[int, ...], list[tuple[int, tuple[int, ...]]]]:
+    """What is left of a shape once the last slab along every odd axis is set aside; (axis, shape) of each."""
+    cuts = []
+    for axis in axes:
+        if shape[axis] % 2:
+            cuts.append((axis, _with(shape, axis, 1)))
+            shape = _with(shape, axis, shape[axis] - 1)
+    return shape, cuts
+
+
+def _with(shape: tuple[int, ...], axis: int, n: int) -> tuple[int, ...]:
+    return (*shape[:axis], n, *shape[axis + 1 :])
+
+
+def _kinds(ndim: int, axes: Sequence[int]) -> list[str]:
+    """Averages and differences along every axis that is halved, averages along all of them first."""
+    kinds = [""]
+    for axis in range(ndim):
+        kinds = [kind + letter for kind in kinds for letter in ("ad" if axis in axes else "n")]
+    return kinds
+
+
+class WaveletOperator(Operator):
+    """Φ whose columns are the periodised wavelets on a signal of the given shape, N×N and orthonormal.
+
+    Neither it nor any other N×N array is ever formed: `analyze` and `synthesize` take O(N) operations.
+
+    Parameters
+    ----------
+    shape : int or tuple of one to three ints
+        Of the signal, image or volume; N is their product, samples in C order.
+    wavelet : str
+        Any orthogonal wavelet of PyWavelets: "haar", "db4", "sym8", "coif2", …
+    level : int, optional
+        How often every axis is halved, while it has two samples. By default log2(n) − 3 times, at least
+        once, for an axis of n samples.
+
+    Attributes
+    ----------
+    bands : tuple of Band
+        Which coefficients belong together.
+    """
+
+    orthonormal = True
+
+    def __init__(self, shape: int | Sequence[int], wavelet: str = "sym8", level: int | None = None) -> None:
+        self.signal_shape = _check_shape(shape)
+        self.wavelet = as_orthogonal(wavelet)
+        self.levels = _check_level(level, self.signal_shape)
+        self.block = plan(self.signal_shape, self.levels)
+        self.bands = tuple(self.block.bands())
+        N = math.prod(self.signal_shape)
+        self.shape = (N, N)
+
+    def analyze(self, v: Any) -> np.ndarray:
+        """w = Φᵀv, (…, N) from v of shape (…, *signal_shape)."""
+        v = np.asarray(to_numpy(v), dtype=np.float64)
+        batch = v.shape[: v.ndim - len(self.signal_shape)]
+        if v.shape[len(batch) :] != self.signal_shape:
+            raise ValueError(f"v must end in the shape {self.signal_shape}, got {v.shape}.")
+        out = np.empty((math.prod(batch), self.shape[1]))
+        self._analyze(self.block, v.reshape(-1, *self.signal_shape), out)
+        return out.reshape(*batch, -1)
+
+    def synthesize(self, w: Any) -> np.ndarray:
+        """v = Φw, (…, *signal_shape) from w of shape (…, N)."""
+        w = np.asarray(to_numpy(w), dtype=np.float64)
+        if w.shape[-1:] != (self.shape[1],):
+            raise ValueError(f"w must have {self.shape[1]} coefficients on its last axis, got {w.shape}.")
+        v = self._synthesize(self.block, w.reshape(-1, self.shape[1]))
+        return v.reshape(*w.shape[:-1], *self.signal_shape)
+
+    def columns(self, J: Indices) -> Array:
+        """Φ[:, J], each column synthesised from its unit vector."""
+        J = np.asarray(J, dtype=np.int64)
+        units = np.zeros((len(J), self.shape[1]))
+        units[np.arange(len(J)), J] = 1.0
+        return self.synthesize(units).reshape(len(J), self.shape[0]).T
+
+    def adjoint(self, V: Array) -> Array:
+        """Φᵀ V by the fast transform."""
+        values = to_numpy(V).T.reshape(-1, *self.signal_shape)
+        return asfloat64(self.analyze(values).T, like=V)
+
+    def means_and_norms(self, weights: Array, center: bool) -> tuple[Array, Array]:
+        """With equal weights from one transform: ‖φ − φ̄‖² = 1 − Nφ̄², the columns where that cancels apart."""
+        each = to_numpy(weights)
+        if not len(each) or np.any(each != each[0]):
+            return super().means_and_norms(weights, center)
+        N = self.shape[0]
+        means = self.analyze(np.full(self.signal_shape, 1 / N)) if center else np.zeros(N)
+        squares = 1 - N * means**2
+        norms = np.sqrt(each[0] * np.maximum(squares, 0.0))
+        for m in np.flatnonzero(squares < CANCELLED):
+            norms[m] = block_means_and_norms(self.columns([int(m)]), each, center)[1][0]
+        return asfloat64(means, like=weights), asfloat64(norms, like=weights)
+
+    def _analyze(self, block: Block, v: np.ndarray, out: np.ndarray) -> None:
+        if block.coarser is None:
+            _store(out, block.coarse, v)
+            return
+        for axis, edge in block.edges:
+            self._analyze(edge, _slab(v, axis, -1), out)
+            v = _slab(v, axis, 0)
+        parts = [v]
+        for axis in block.axes:
+            parts = [half for part in parts for half in pywt.dwt(part, self.wavelet, MODE, axis=axis + 1)]
+        del v
+        for band, part in zip(block.details, parts[1:], strict=True):
+            _store(out, band, part)
+        del parts[1:]
+        self._analyze(block.coarser, parts[0], out)
+
+    def _synthesize(self, block: Block, w: np.ndarray) -> np.ndarray:
+        if block.coarser is None:
+            return _load(w, block.coarse)
+        parts = [self._synthesize(block.coarser, w), *(_load(w, band) for band in block.details)]
+        for axis in reversed(block.axes):
+            pairs = zip(parts[::2], parts[1::2], strict=True)
+            parts = [pywt.idwt(a, d, self.wavelet, MODE, axis=axis + 1) for a, d in pairs]
+        v = parts[0]
+        for axis, edge in reversed(block.edges):
+            v = np.concatenate([v, self._synthesize(edge, w)], axis=axis + 1)
+        return v
+
+
+def _store(out: np.ndarray, band: Band | None, values: np.ndarray) -> None:
+    assert band is not None
+    out[:, band.where] = values.reshape(len(values), -1)
+
+
+def _load(w: np.ndarray, band: Band | None) -> np.ndarray:
+    assert band is not None
+    return w[:, band.where].reshape(-1, *band.shape)
+
+
+def _slab(v: np.ndarray, axis: int, which: int) -> np.ndarray:
+    """The last slab of a batch along `axis` (which = −1), or all before it (0)."""
+    index = [slice(None)] * v.ndim
+    index[axis + 1] = slice(-1, None) if which else slice(0, -1)
+    return v[tuple(index)]
+
+
+def as_orthogonal(wavelet: Any) -> Any:
+    """The wavelet of this name, refused unless it is orthogonal."""
+    if isinstance(wavelet, pywt.Wavelet):
+        found = wavelet
+    elif isinstance(wavelet, str) and wavelet in pywt.wavelist(kind="discrete"):
+        found = pywt.Wavelet(wavelet)
+    else:
+        raise ValueError(
+            f"wavelet must be a discrete wavelet of PyWavelets ('haar', 'db4', 'sym8', ...), got {wavelet!r}."
+        )
+    if not found.orthogonal or found.name == "dmey":  # dmey is orthogonal to 1e-6 only
+        raise ValueError(
+            f"wavelet must be orthogonal, got {found.name!r}: for a biorthogonal one analysis is not the "
+            "adjoint of synthesis, so that noise in the coefficients is correlated. Take 'haar', 'dbN', "
+            "'symN' or 'coifN'."
+        )
+    return found
+
+
+def _check_shape(shape: Any) -> tuple[int, ...]:
+    sizes = (shape,) if isinstance(shape, int | np.integer) else tuple(shape)
+    ok = all(isinstance(n, int | np.integer) and not isinstance(n, bool) and n >= 1 for n in sizes)
+    if not ok or not 1 <= len(sizes) <= 3:
+        raise ValueError(f"shape must be one to three integers >= 1, got {shape!r}.")
+    return tuple(int(n) for n in sizes)
+
+
+def _check_level(level: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """How often each axis is halved."""
+    most = [n.bit_length() - 1 for n in shape]
+    if level is None:
+        return tuple(min(max(k - COARSEST, 1), k) for k in most)
+    if isinstance(level, bool) or not isinstance(level, int | np.integer) or not 0 <= level <= max(most):
+        raise ValueError(
+            f"level must be None or an integer from 0 to {max(most)} for a signal of shape {shape}, which "
+            f"cannot be halved more often, got {level!r}."
+        )
+    return tuple(min(int(level), k) for k in most)
