@@ -22,6 +22,7 @@ from sparsebayes.estimators import (
     RelevanceVectorRegressor,
     SparseBayesClassifier,
     SparseBayesRegressor,
+    WaveletDenoiser,
 )
 from sparsebayes.inference import ClassificationResult, NoiseCollapseWarning, Result, fit, fit_classes
 from sparsebayes.priors import Gamma, Laplace, Prior, Smoothness, Uniform
@@ -65,6 +66,7 @@ __all__ = [
     "SparseBayesRegressor",
     "Uniform",
     "Wavelet",
+    "WaveletDenoiser",
     "__version__",
     "fit",
     "fit_classes",

@@ -4,10 +4,12 @@ from sparsebayes.estimators._relevance_vector import RelevanceVectorRegressor
 from sparsebayes.estimators._relevance_vector_classifier import RelevanceVectorClassifier
 from sparsebayes.estimators._sparse_bayes import SparseBayesRegressor
 from sparsebayes.estimators._sparse_bayes_classifier import SparseBayesClassifier
+from sparsebayes.estimators._wavelet_denoiser import WaveletDenoiser
 
 __all__ = [
     "RelevanceVectorClassifier",
     "RelevanceVectorRegressor",
     "SparseBayesClassifier",
     "SparseBayesRegressor",
+    "WaveletDenoiser",
 ]

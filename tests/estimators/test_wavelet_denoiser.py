@@ -1,0 +1,222 @@
+"""Denoising: better than nothing everywhere, exact where it can be, and clear about what it cannot do."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from sparsebayes import Laplace, NoiseCollapseWarning, Smoothness, WaveletDenoiser
+from sparsebayes.bases import WaveletOperator
+from sparsebayes.datasets import SIGNALS, make_signal
+
+PRIORS = ["auto", "aic", "bic", "ric", Smoothness(2.0), Laplace(10.0)]
+
+
+def phantom(shape, seed):
+    """A box in a smooth background, with noise."""
+    axes = np.meshgrid(*(np.linspace(-1, 1, n) for n in shape), indexing="ij")
+    f = sum(np.cos(2 * a) for a in axes) + 3.0 * (np.max(np.abs(axes), axis=0) < 0.5)
+    return f + 0.5 * np.random.default_rng(seed).standard_normal(shape), f
+
+
+@pytest.mark.parametrize("name", SIGNALS)
+@pytest.mark.parametrize("n", [512, 1000, 1021])
+@pytest.mark.parametrize("shifts", [0, 5])
+def test_signals_come_out_cleaner(name, n, shifts):
+    _, y, f = make_signal(name, n, snr=4.0, random_state=n)
+    denoiser = WaveletDenoiser(shifts=shifts)
+    denoised = denoiser.fit_transform(y)
+    assert np.mean((denoised - f) ** 2) < 0.75 * np.mean((y - f) ** 2)
+    assert denoiser.noise_variance_ == pytest.approx(f.var() / 16, rel=0.6)  # sharp bumps count as noise
+    assert 0 < denoiser.n_active_ < n
+    assert denoiser.coef_.shape == (n,)
+
+
+@pytest.mark.parametrize("shape", [(64, 64), (61, 50), (16, 16, 16), (13, 18, 11)], ids=str)
+@pytest.mark.parametrize("shifts", [0, 3])
+def test_images_and_volumes_come_out_cleaner(shape, shifts):
+    y, f = phantom(shape, 1)
+    denoiser = WaveletDenoiser("sym4", ndim=len(shape), shifts=shifts)
+    denoised, std = denoiser.fit_transform(y, return_std=True)
+    assert np.mean((denoised - f) ** 2) < 0.7 * np.mean((y - f) ** 2)
+    assert denoised.shape == std.shape == shape
+    assert (std > 0).all()
+
+
+def test_shifts_help():
+    gains = []
+    for seed in range(5):
+        _, y, f = make_signal("blocks", 1024, snr=4.0, random_state=seed)
+        alone, spun = (WaveletDenoiser(shifts=k).fit_transform(y) for k in (0, 16))
+        gains.append(np.mean((alone - f) ** 2) / np.mean((spun - f) ** 2))
+    assert min(gains) > 1.1
+
+
+@pytest.mark.parametrize("prior", PRIORS, ids=str)
+def test_known_noise_is_used_and_kept(prior):
+    _, y, f = make_signal("heavisine", 256, snr=5.0, random_state=3)
+    sigma2 = f.var() / 25
+    denoiser = WaveletDenoiser(prior=prior, noise_variance=sigma2)
+    denoised = denoiser.fit_transform(y)
+    assert denoiser.noise_variance_ == pytest.approx(sigma2)
+    assert np.mean((denoised - f) ** 2) < np.mean((y - f) ** 2)
+
+
+@pytest.mark.parametrize("prior", PRIORS, ids=str)
+@pytest.mark.parametrize("n", [128, 100])
+def test_units_do_not_matter(prior, n):
+    if isinstance(prior, Laplace):
+        return  # its scale has units
+    _, y, _ = make_signal("bumps", n, snr=5.0, random_state=4)
+    base, std = WaveletDenoiser(prior=prior).fit_transform(y, return_std=True)
+    moved, wider = WaveletDenoiser(prior=prior).fit_transform(1e6 * y - 3e5, return_std=True)
+    assert_allclose(moved, 1e6 * base - 3e5, rtol=1e-6, atol=1e-2)
+    assert_allclose(wider, 1e6 * std, rtol=1e-6)
+
+
+def test_error_bars_cover_smooth_signals():
+    covered = []
+    for seed in range(10):
+        _, y, f = make_signal("heavisine", 1024, snr=7.0, random_state=seed)
+        mean, std = WaveletDenoiser().fit_transform(y, return_std=True)
+        covered.append(np.mean(np.abs(f - mean) < 3 * std))
+    assert np.mean(covered) > 0.8
+
+
+def test_error_bars_are_those_of_the_posterior():
+    _, y, _ = make_signal("bumps", 100, snr=4.0, random_state=5)
+    denoiser = WaveletDenoiser("db2")
+    mean, std = denoiser.fit_transform(y, return_std=True)
+    operator = WaveletOperator(100, "db2")
+    w = operator.analyze(y - y.mean())
+    gamma = np.divide(denoiser.coef_, w, out=np.zeros(100), where=denoiser.coef_ != 0)
+    Phi = operator.columns(range(100))
+    assert_allclose(std**2, denoiser.noise_variance_ * (Phi**2 @ gamma), rtol=1e-9)
+    assert_allclose(mean, Phi @ denoiser.coef_ + y.mean(), atol=1e-10)
+
+
+def test_a_batch_is_its_signals_one_by_one():
+    rows = np.stack(
+        [make_signal(name, 120, snr=3.0, random_state=1)[1] for name in ("bumps", "doppler", "sinc")]
+    )
+    denoiser = WaveletDenoiser(shifts=2)
+    together, std = denoiser.fit_transform(rows, return_std=True)
+    assert denoiser.noise_variance_.shape == denoiser.n_active_.shape == (3,)
+    assert denoiser.coef_.shape == (3, 120)
+    assert denoiser.c_.shape == (3, len(denoiser.bands_))
+    for k, row in enumerate(rows):
+        one = WaveletDenoiser(shifts=2)
+        mean, deviation = one.fit_transform(row, return_std=True)
+        assert_allclose(together[k], mean, atol=1e-14)
+        assert_allclose(std[k], deviation, atol=1e-14)
+        assert denoiser.noise_variance_[k] == one.noise_variance_
+    images = np.stack([phantom((20, 24), s)[0] for s in range(2)])
+    assert WaveletDenoiser(ndim=2).fit_transform(images).shape == images.shape
+
+
+@pytest.mark.parametrize("shifts", [0, 3])
+def test_fit_then_transform_is_fit_transform(shifts):
+    _, y, _ = make_signal("doppler", 300, random_state=6)
+    both = WaveletDenoiser(shifts=shifts).fit_transform(y)
+    fitted = WaveletDenoiser(shifts=shifts).fit(y)
+    coef = fitted.coef_.copy()
+    assert_array_equal(fitted.transform(y), both)
+    other = make_signal("bumps", 77, random_state=7)[1]
+    assert_array_equal(fitted.transform(other), WaveletDenoiser(shifts=shifts).fit_transform(other))
+    assert_array_equal(fitted.coef_, coef)
+    assert_array_equal(clone(fitted).fit_transform(y), both)
+
+
+@pytest.mark.parametrize("dtype", [np.int16, np.float32, np.float64, bool])
+def test_any_real_type_and_inputs_are_not_modified(dtype):
+    _, y, _ = make_signal("blocks", 256, snr=5.0, random_state=8)
+    X = (100 * y).astype(dtype)
+    kept = X.copy()
+    X.setflags(write=False)
+    denoised = WaveletDenoiser(shifts=2).fit_transform(X)
+    assert denoised.dtype == np.float64
+    assert_array_equal(X, kept)
+    assert_allclose(denoised, WaveletDenoiser(shifts=2).fit_transform(kept.astype(float)))
+    assert_allclose(WaveletDenoiser(shifts=2).fit_transform(kept.tolist()), denoised)
+
+
+@pytest.mark.parametrize("prior", ["auto", "bic"])
+@pytest.mark.parametrize("value", [0.0, 0.1, -7e8])
+@pytest.mark.parametrize("n", [2, 15, 64])
+def test_constant_signals_come_back(prior, value, n):
+    denoiser = WaveletDenoiser(prior=prior, shifts=2)
+    denoised, std = denoiser.fit_transform(np.full(n, value), return_std=True)
+    assert_allclose(denoised, value)
+    assert denoiser.noise_variance_ == 0
+    assert_array_equal(std, 0.0)
+
+
+@pytest.mark.parametrize("n", [3, 5, 7])
+@pytest.mark.parametrize("prior", ["auto", "bic"])
+def test_very_short_signals(n, prior):
+    y = np.random.default_rng(n).standard_normal(n)
+    denoised = WaveletDenoiser(prior=prior).fit_transform(y)
+    assert denoised.shape == (n,)
+    assert np.isfinite(denoised).all()
+
+
+def test_one_sample_needs_the_noise():
+    with pytest.raises(ValueError, match="no wavelet coefficients to estimate the noise from"):
+        WaveletDenoiser().fit([3.0])
+    assert_array_equal(WaveletDenoiser(noise_variance=1.0).fit_transform([3.0]), [3.0])
+
+
+def test_mostly_flat_signal_has_noise_where_it_varies():
+    y = np.zeros(256)
+    y[::16] = np.random.default_rng(9).standard_normal(16)
+    denoiser = WaveletDenoiser("haar").fit(y)
+    assert denoiser.noise_variance_ > 0
+
+
+def test_uniform_prior_warns_of_the_collapse():
+    _, y, _ = make_signal("bumps", 128, random_state=1)
+    with pytest.warns(NoiseCollapseWarning):
+        WaveletDenoiser(prior="uniform").fit(y)
+
+
+@pytest.mark.parametrize(
+    ("denoiser", "X", "message"),
+    [
+        (WaveletDenoiser(), [1.0, np.nan, 2.0], "X contains NaN or infinity"),
+        (WaveletDenoiser(), np.zeros((0,)), "X must have at least one sample"),
+        (WaveletDenoiser(), np.zeros((2, 2, 2)), "X must have 1 axes"),
+        (WaveletDenoiser(ndim=2), np.zeros(8), "X must have 2 axes"),
+        (WaveletDenoiser(), ["a", "b"], "X must hold real numbers"),
+        (WaveletDenoiser(), [1j, 2j], "X must hold real numbers"),
+        (WaveletDenoiser(level=6), np.arange(32.0), "level must be None or an integer from 0 to 5"),
+        (WaveletDenoiser("bior4.4"), np.arange(32.0), "analysis is not the adjoint"),
+        (WaveletDenoiser(prior="best"), np.arange(32.0), "prior must be one of \\['auto', 'uniform'"),
+        (WaveletDenoiser(shifts=-1), np.arange(32.0), "shifts must be an integer >= 0, got -1"),
+        (WaveletDenoiser(shifts=1.5), np.arange(32.0), "shifts must be an integer >= 0, got 1.5"),
+        (WaveletDenoiser(ndim=4), np.arange(32.0), "ndim must be 1, 2 or 3, got 4"),
+        (WaveletDenoiser(noise_variance=0.0), np.arange(32.0), "noise_variance must be a finite number > 0"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_a_sentence(denoiser, X, message):
+    for method in (denoiser.fit, denoiser.fit_transform):
+        with pytest.raises(ValueError, match=message):
+            method(X)
+
+
+def test_transform_before_fit():
+    with pytest.raises(NotFittedError):
+        WaveletDenoiser().transform(np.arange(8.0))
+
+
+def test_memory_is_a_few_arrays():
+    import tracemalloc
+
+    n = 2**18
+    _, y, _ = make_signal("doppler", n, random_state=0)
+    WaveletDenoiser().fit_transform(y)  # tables are made once
+    tracemalloc.start()
+    WaveletDenoiser().fit_transform(y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8 * 8 * n

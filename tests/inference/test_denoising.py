@@ -1,0 +1,104 @@
+"""Risk, the choice of c, shrinkage of bands, and the pointwise variance, against their definitions."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from sparsebayes.bases import WaveletOperator
+from sparsebayes.inference.denoising import (
+    noise_from_finest,
+    pointwise_variance,
+    shrink_by_evidence,
+    shrink_by_risk,
+    shrink_with,
+)
+from sparsebayes.inference.risk import CANDIDATES, VARIANCES, best_constant, fit_law, stein_risk
+
+
+def rule(z, c):
+    """μ(z), by the formula."""
+    u = z * z
+    kept = u > 1 + 2 * c
+    return np.where(kept, z * (1 - 1 / np.where(kept, u - 2 * c, 1.0)), 0.0)
+
+
+@pytest.mark.parametrize("c", [0.0, 0.5, 2.0, 5.0])
+@pytest.mark.parametrize("theta", [0.0, 1.0, 2.5, 6.0])
+def test_steins_estimate_is_unbiased(c, theta):
+    z = theta + np.random.default_rng(1).standard_normal(2_000_000)
+    error = (rule(z, c) - theta) ** 2
+    gap = stein_risk(z * z, c) - error
+    assert abs(gap.mean()) < 5 * gap.std() / np.sqrt(len(z))
+
+
+@pytest.mark.parametrize(("share", "variance"), [(0.0, 4.0), (0.05, 64.0), (0.5, 4.0), (1.0, 16.0)])
+def test_chosen_constant_is_nearly_the_best_there_is(share, variance):
+    rng = np.random.default_rng(2)
+    theta = np.where(rng.random(20000) < share, np.sqrt(variance) * rng.standard_normal(20000), 0.0)
+    z = theta + rng.standard_normal(20000)
+    errors = [np.mean((rule(z, c) - theta) ** 2) for c in CANDIDATES]
+    chosen = np.mean((rule(z, best_constant(z)) - theta) ** 2)
+    assert chosen <= 1.03 * min(errors) + 1e-3
+
+
+def test_law_is_a_law_and_knows_noise_from_signal():
+    rng = np.random.default_rng(3)
+    for scale in (0.0, 8.0):
+        z = np.hypot(1.0, scale) * rng.standard_normal(5000)
+        shares = fit_law(z)
+        assert shares.min() >= 0
+        assert shares.sum() == pytest.approx(1)
+        assert (shares * (1 + VARIANCES)).sum() == pytest.approx(np.mean(z * z), rel=0.05)
+    assert shares[0] < 0.05
+
+
+def test_law_of_extreme_coefficients_is_finite():
+    for z in (np.zeros(10), np.full(4, 1e8), np.asarray([1e-300, 1e150]), np.asarray([0.5])):
+        assert np.isfinite(fit_law(z)).all()
+        assert best_constant(z) in CANDIDATES
+
+
+@pytest.mark.parametrize("shape", [(64,), (100,), (61,), (16, 24), (15, 9), (8, 6, 10)], ids=str)
+def test_pointwise_variance_is_the_diagonal(shape):
+    operator = WaveletOperator(shape, "db3")
+    N = operator.shape[0]
+    rng = np.random.default_rng(4)
+    variance = rng.random(N) * (rng.random(N) < 0.4)
+    Phi = operator.columns(range(N))
+    expected = np.diag(Phi @ np.diag(variance) @ Phi.T).reshape(shape)
+    assert_allclose(pointwise_variance(operator, variance), expected, atol=1e-12)
+
+
+def test_shrinkage_of_bands_is_the_rule():
+    operator = WaveletOperator(256)
+    w = 3 * np.random.default_rng(5).standard_normal(256)
+    constants = np.linspace(0, 4, len(operator.bands))
+    constants[0] = np.nan
+    shrunk = shrink_with(w, operator, 2.0, constants)
+    for band, c in zip(operator.bands, constants, strict=True):
+        z = w[band.where] / np.sqrt(2.0)
+        expected = z if np.isnan(c) else rule(z, c)
+        assert_allclose(shrunk.coef[band.where], np.sqrt(2.0) * expected, atol=1e-12)
+    assert shrunk.n_active == np.count_nonzero(shrunk.coef)
+
+
+def test_one_constant_for_all_bands_is_the_solver_with_that_prior():
+    from sparsebayes import Smoothness
+
+    operator = WaveletOperator(300, "haar")
+    w = 2 * np.random.default_rng(6).standard_normal(300)
+    by_bands = shrink_with(w, operator, 0.7, np.full(len(operator.bands), 1.5))
+    at_once = shrink_by_evidence(w, operator, Smoothness(1.5), 0.7)
+    assert_allclose(by_bands.coef, at_once.coef, atol=1e-12)
+    assert_allclose(by_bands.gamma, at_once.gamma, atol=1e-12)
+
+
+@pytest.mark.parametrize("shape", [(4096,), (64, 65), (16, 17, 18)], ids=str)
+def test_noise_of_pure_noise(shape):
+    noise = 3 * np.random.default_rng(7).standard_normal(shape)
+    operator = WaveletOperator(shape)
+    w = operator.analyze(noise)
+    assert noise_from_finest(w, operator) == pytest.approx(9.0, rel=0.15)
+    shrunk = shrink_by_risk(w, operator, None)
+    details = np.concatenate([shrunk.coef[b.where] for b in operator.bands if b.kind])
+    assert np.mean(details**2) < 0.05 * 9.0
