@@ -28,7 +28,7 @@ def test_signals_come_out_cleaner(name, n, shifts):
     denoiser = WaveletDenoiser(shifts=shifts)
     denoised = denoiser.fit_transform(y)
     assert np.mean((denoised - f) ** 2) < 0.75 * np.mean((y - f) ** 2)
-    assert denoiser.noise_variance_ == pytest.approx(f.var() / 16, rel=0.6)  # sharp bumps count as noise
+    assert 0.5 < denoiser.noise_variance_ / (f.var() / 16) < 2.0  # sharp bumps count as noise
     assert 0 < denoiser.n_active_ < n
     assert denoiser.coef_.shape == (n,)
 

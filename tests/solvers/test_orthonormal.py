@@ -25,7 +25,7 @@ PRIORS = [
     Smoothness("aic"),
     Smoothness("bic"),
     Smoothness("ric"),
-    Smoothness(0.3),
+    Smoothness(2.0),
     Laplace(2.0),
     Gamma(0.0, 0.1),
 ]

@@ -69,8 +69,8 @@ def make_signal(
     Parameters
     ----------
     name : "blocks", "bumps", "heavisine", "doppler", "sinc" or "blocks-sinc"
-        The first four are Donoho & Johnstone's, defined at i/n, i = 1 … n. The last is Blocks followed by
-        Sinc, each scaled to standard deviation 1.
+        The first four are Donoho & Johnstone's, taken at i/n, i = 0 … n − 1, which gives what SE07 print
+        of Bumps. The last is Blocks followed by Sinc, each scaled to standard deviation 1.
     n : int
         N, the number of points, at least 8.
     snr : float or None
@@ -96,4 +96,4 @@ def make_signal(
 
 
 def _unit(n: int) -> np.ndarray:
-    return np.arange(1, n + 1) / n
+    return np.arange(n) / n
