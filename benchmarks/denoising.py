@@ -31,8 +31,8 @@ OTHERS = [
     for snr in (1.0, 4.0)
     for n in (512, 3000)
 ]
-CHOSEN = """The rule behind "auto" was chosen among about two dozen on these sixteen cells, with other noise draws
-than those here."""
+CHOSEN = """The rule behind "auto" was chosen among about two dozen on these sixteen cells, with other noise
+draws than those here."""
 NOT_SEEN = (
     """What played no part in choosing the rule: other wavelets, lengths, SNRs, and two signals more."""
 )
@@ -139,7 +139,7 @@ def speed() -> str:
     head = ["N", "", "wavedec + waverec"]
     for prior in ("auto", "bic"):
         head += [prior, "× transform", "a sample", "arrays"]
-    text = "Fit and reconstruction together, best of several in one process; arrays of N float64 held at the peak."
+    text = "Fit and reconstruction, best of several in one process; arrays of N float64 held at the peak."
     return f"## Speed and memory\n\n{text}\n\n" + table(head, rows)
 
 

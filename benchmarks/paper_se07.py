@@ -1,4 +1,4 @@
-"""Table 1 of Schmolck & Everson (2007): symmlets and Gaussians under the smoothness priors, ten noise draws."""
+"""Table 1 of Schmolck & Everson (2007): symmlets and Gaussians under the smoothness priors, ten draws."""
 
 from __future__ import annotations
 
@@ -48,18 +48,20 @@ PRINTED = {
 }
 TEXT = """sym8, periodised; σ² estimated by the evidence except for Doppler, where it is given; Gaussians of
 r = 3 for x in [−10, 10]. The row printed as Doppler, SNR 2, σ² = 0.031 is computed at SNR 7, σ² = 0.0017.
-Apart: (measured − printed) over the standard deviation printed (half a unit of the last digit where that is 0).
+Apart: (measured − printed) over the standard deviation printed (half a unit of the last digit where it is 0).
 
 What the paper does not say was found by looking at the table, and is part of why it is met:
 
-* the depth, log2(N) halvings: N − 1 wavelets and a constant that the removed mean leaves empty, hence S = 127;
-* noise scaled to have exactly the standard deviation std(signal)/SNR, for the printed MSE of "None", which is the
-  mean square of the noise, hardly varies (0.119 ± 0.001);
-* signals at i/N, i = 0 … N − 1, of four ways to place the points (with i = 1 … N Bumps, SNR 7, RIC has S = 2.8 and
-  MSE 0.349), and a constant among the Gaussians (without one BIC keeps 3.3 of them, not 5.2), by agreement alone.
+* the depth, log2(N) halvings: N − 1 wavelets and a constant that the removed mean leaves empty, hence
+  S = 127;
+* noise scaled to have exactly the standard deviation std(signal)/SNR, for the printed MSE of "None", which
+  is the mean square of the noise, hardly varies (0.119 ± 0.001);
+* signals at i/N, i = 0 … N − 1, of four ways to place the points (with i = 1 … N Bumps, SNR 7, RIC has
+  S = 2.8 and MSE 0.349), and a constant among the Gaussians (without one BIC keeps 3.3 of them, not 5.2), by
+  agreement alone.
 
-With log2(N) − 3 halvings all but these are within two standard deviations: S = 128 under "None", and S = 4.5 for
-Sinc, symmlets, RIC."""
+With log2(N) − 3 halvings all but these are within two standard deviations: S = 128 under "None", and S = 4.5
+for Sinc, symmlets, RIC."""
 
 
 def data(name: str, n: int, snr: float, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -67,6 +68,7 @@ class Block:
         yield from self.details
 
 
+@lru_cache(maxsize=256)
 def plan(shape: tuple[int, ...], levels: tuple[int, ...], start: int = 0, level: int = 1) -> Block:
     """The steps for a signal of this shape; axis k is halved `levels[k]` times while it has two samples.
 
@@ -238,11 +240,8 @@ def _slab(v: np.ndarray, axis: int, which: int) -> np.ndarray:
 
 def as_orthogonal(wavelet: Any) -> Any:
     """The wavelet of this name, refused unless it is orthogonal."""
-    if isinstance(wavelet, pywt.Wavelet):
-        found = wavelet
-    elif isinstance(wavelet, str) and wavelet in pywt.wavelist(kind="discrete"):
-        found = pywt.Wavelet(wavelet)
-    else:
+    found = wavelet if isinstance(wavelet, pywt.Wavelet) else _named(str(wavelet))
+    if found is None:
         raise ValueError(
             f"wavelet must be a discrete wavelet of PyWavelets ('haar', 'db4', 'sym8', ...), got {wavelet!r}."
         )
@@ -253,6 +252,12 @@ def as_orthogonal(wavelet: Any) -> Any:
             "'symN' or 'coifN'."
         )
     return found
+
+
+@lru_cache(maxsize=128)
+def _named(wavelet: Any) -> Any:
+    """The discrete wavelet of this name, None where there is none."""
+    return pywt.Wavelet(wavelet) if wavelet in pywt.wavelist(kind="discrete") else None
 
 
 def _check_shape(shape: Any) -> tuple[int, ...]:

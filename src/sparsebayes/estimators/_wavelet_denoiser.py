@@ -231,7 +231,7 @@ class WaveletDenoiser(BaseEstimator):
     def _variance(self, operator: WaveletOperator, shrunk: Shrinkage) -> np.ndarray:
         """Of the posterior at every sample; that of the mean as well, where it was not among the wavelets."""
         variance = denoising.pointwise_variance(operator, shrunk.gamma)
-        if np.isnan(shrunk.constants).all():
+        if not shrunk.flat:
             variance += 1 / variance.size
         return shrunk.noise_variance * variance
 
@@ -246,7 +246,12 @@ class WaveletDenoiser(BaseEstimator):
 
 def _is_flat(w: np.ndarray, signal: np.ndarray) -> bool:
     """Whether nothing varies, rounding aside."""
-    return bool(np.abs(w).max() <= ROUNDING * math.sqrt(len(w)) * np.abs(signal).max())
+    return _largest(w) <= ROUNDING * math.sqrt(len(w)) * _largest(signal)
+
+
+def _largest(values: np.ndarray) -> float:
+    """Of the absolute values, without an array of them."""
+    return float(max(values.max(), -values.min()))
 
 
 def _moves(shifts: int, shape: tuple[int, ...]) -> list[tuple[int, ...]]:

@@ -10,29 +10,39 @@ import numpy as np
 
 from sparsebayes.bases.transforms import Band, WaveletOperator
 from sparsebayes.inference.regression import fit
-from sparsebayes.inference.risk import best_constant
+from sparsebayes.inference.risk import best_constants, histogram
 
 MEDIAN = 0.6744897501960817  # of |z|, z standard normal
+BLOCK = 1 << 15  # coefficients worked on at a time
 COLUMNS = 64  # wavelets held at a time where the error bars need them one by one
 
 
 @dataclass(frozen=True, eq=False)
 class Shrinkage:
-    """What became of the coefficients of one signal.
+    """What became of the coefficients w (N,) of one signal.
 
-    coef : posterior means (N,).  gamma : (N,) share of each coefficient that was kept, its posterior variance
-    over σ².  noise_variance : σ².  constants : c of every band, NaN where nothing is shrunk.
+    coef : posterior means (N,).  noise_variance : σ².  constants : c of every band, NaN where it has none.
+    flat : the bands whose coefficients are kept as they are, having no prior.
     """
 
+    w: np.ndarray
     coef: np.ndarray
-    gamma: np.ndarray
     noise_variance: float
     constants: np.ndarray
+    flat: tuple[Band, ...] = ()
 
     @property
     def n_active(self) -> int:
         """Coefficients that were not set to zero."""
-        return int(np.count_nonzero(self.gamma))
+        return int(np.count_nonzero(self.coef))
+
+    @property
+    def gamma(self) -> np.ndarray:
+        """Share of each coefficient that was kept: its posterior variance over σ²."""
+        gamma = np.divide(self.coef, self.w, out=np.zeros_like(self.w), where=self.w != 0)
+        for band in self.flat:
+            gamma[band.where] = 1.0
+        return gamma
 
 
 def noise_from_finest(w: np.ndarray, operator: WaveletOperator) -> float:
@@ -44,7 +54,8 @@ def noise_from_finest(w: np.ndarray, operator: WaveletOperator) -> float:
         (b for b in operator.bands if b.level == 1 and set(b.kind) <= {"d", "n"} and b.kind), key=_size
     )
     finest = np.abs(w[band.where])
-    middle = float(np.median(finest))
+    finest.partition((len(finest) - 1) // 2)  # in place: the lower median
+    middle = float(finest[(len(finest) - 1) // 2])
     return (middle / MEDIAN) ** 2 if middle > 0 else float(np.mean(finest**2))
 
 
@@ -60,28 +71,46 @@ def shrink_by_risk(w: np.ndarray, operator: WaveletOperator, noise_variance: flo
     sigma2 = noise_from_finest(w, operator) if noise_variance is None else noise_variance
     if not sigma2 > 0:
         return untouched(w, operator, None)
+    shrunk = [k for k, band in enumerate(operator.bands) if band.kind]
     constants = np.full(len(operator.bands), math.nan)
-    scale = 1 / math.sqrt(sigma2)
-    for k, band in enumerate(operator.bands):
-        if band.kind:
-            constants[k] = best_constant(w[band.where] * scale)
+    if shrunk:
+        scale = 1 / math.sqrt(sigma2)
+        counts = [_histogram(w[operator.bands[k].where], scale) for k in shrunk]
+        constants[shrunk] = best_constants(np.asarray(counts))
     return shrink_with(w, operator, sigma2, constants)
+
+
+def _histogram(w: np.ndarray, scale: float) -> np.ndarray:
+    counts = histogram(w[:BLOCK] * scale)
+    for start in range(BLOCK, len(w), BLOCK):
+        counts += histogram(w[start : start + BLOCK] * scale)
+    return counts
 
 
 def shrink_with(w: np.ndarray, operator: WaveletOperator, sigma2: float, constants: np.ndarray) -> Shrinkage:
     """Every band under the smoothness prior with its c: γ = 1 − 1/(u − 2c) where u > 1 + 2c, else 0."""
-    gamma = np.empty_like(w)
+    coef = np.empty_like(w)
+    flat = []
     for band, c in zip(operator.bands, constants.tolist(), strict=True):
         if math.isnan(c):
-            gamma[band.where] = 1.0
-            continue
-        excess = w[band.where] ** 2
-        excess /= sigma2
-        excess -= 2 * c
-        np.maximum(excess, 1.0, out=excess)
-        np.divide(-1.0, excess, out=excess)
-        np.add(excess, 1.0, out=gamma[band.where])
-    return Shrinkage(gamma * w, gamma, sigma2, constants)
+            coef[band.where] = w[band.where]
+            flat.append(band)
+        else:
+            for start in range(band.where.start, band.where.stop, BLOCK):
+                part = slice(start, min(start + BLOCK, band.where.stop))
+                _shrink(w[part], sigma2, c, coef[part])
+    return Shrinkage(w, coef, sigma2, constants, tuple(flat))
+
+
+def _shrink(w: np.ndarray, sigma2: float, c: float, coef: np.ndarray) -> None:
+    """coef = γw, a block at a time that stays in the cache."""
+    excess = w * w
+    excess /= sigma2
+    excess -= 2 * c
+    np.maximum(excess, 1.0, out=excess)
+    np.divide(-1.0, excess, out=excess)
+    excess += 1.0
+    np.multiply(excess, w, out=coef)
 
 
 def shrink_by_evidence(
@@ -89,10 +118,9 @@ def shrink_by_evidence(
 ) -> Shrinkage:
     """All coefficients under one prior, the noise by the evidence where it is not given [SE07]."""
     result = fit(_Identity(len(w)), w, prior=prior, noise_variance=noise_variance)
-    coef, gamma = np.zeros(len(w)), np.zeros(len(w))
+    coef = np.zeros(len(w))
     coef[result.active] = result.mean
-    gamma[result.active] = result.covariance.diagonal() / result.noise_variance
-    return Shrinkage(coef, gamma, result.noise_variance, np.full(len(operator.bands), math.nan))
+    return Shrinkage(w, coef, result.noise_variance, np.full(len(operator.bands), math.nan))
 
 
 def like(shrunk: Shrinkage, w: np.ndarray, operator: WaveletOperator, prior: Any) -> Shrinkage:
@@ -107,7 +135,7 @@ def like(shrunk: Shrinkage, w: np.ndarray, operator: WaveletOperator, prior: Any
 def untouched(w: np.ndarray, operator: WaveletOperator, noise_variance: float | None) -> Shrinkage:
     """All coefficients as they are: of a signal that does not vary, the noise is none unless it is given."""
     constants = np.full(len(operator.bands), math.nan)
-    return Shrinkage(w, (w != 0).astype(float), noise_variance or 0.0, constants)
+    return Shrinkage(w, w, noise_variance or 0.0, constants, operator.bands)
 
 
 class _Identity(WaveletOperator):
