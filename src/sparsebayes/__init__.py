@@ -15,6 +15,7 @@ from sparsebayes.bases import (
     Polynomial,
     Precomputed,
     Sigmoid,
+    ThinPlateSpline,
     Wavelet,
 )
 from sparsebayes.estimators import (
@@ -64,6 +65,7 @@ __all__ = [
     "Solver",
     "SparseBayesClassifier",
     "SparseBayesRegressor",
+    "ThinPlateSpline",
     "Uniform",
     "Wavelet",
     "WaveletDenoiser",

@@ -27,6 +27,7 @@ from sparsebayes.bases import (
     Polynomial,
     Precomputed,
     Sigmoid,
+    ThinPlateSpline,
     Wavelet,
 )
 from sparsebayes.bases.operators import DenseOperator, Operator, SparseOperator, StackedOperator
@@ -45,6 +46,7 @@ EXAMPLES: dict[type[Basis], list[Basis]] = {
     Linear: [Linear()],
     Sigmoid: [Sigmoid(), Sigmoid(0.2, coef0=-0.5)],
     LinearSpline: [LinearSpline(), LinearSpline(width=3.0)],
+    ThinPlateSpline: [ThinPlateSpline(), ThinPlateSpline(width=3.0)],
     Kernel: [Kernel(inverse_multiquadric)],
     Precomputed: [Precomputed()],
     Columns: [Columns(), Columns(degree=2), Columns(degree=3)],

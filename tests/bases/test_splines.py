@@ -1,4 +1,4 @@
-"""The linear spline kernel against its definition and its properties."""
+"""Spline kernels against their definitions and their properties."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from sparsebayes.bases import LinearSpline
+from sparsebayes.bases import LinearSpline, ThinPlateSpline
 
 
 def as_printed(x, z, r):
@@ -46,3 +46,23 @@ def test_symmetric():
     X = np.random.default_rng(8).normal(size=(15, 3)) * 2
     K = LinearSpline().bind(X)(X)
     assert_allclose(K, K.T, rtol=1e-14)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("width", [1.0, 3.0, 0.4])
+def test_thin_plate_spline_is_as_printed(seed, width):
+    """[SE07, eq. 40], with δ = 1 where the points are the same."""
+    x = np.random.default_rng(seed).normal(size=9) * 5
+    expected = [
+        [abs(a - b) ** 2 / width**2 * math.log(abs(a - b + (i == j)) / width) for j, b in enumerate(x)]
+        for i, a in enumerate(x)
+    ]
+    assert_allclose(ThinPlateSpline(width).bind(x[:, None])(x[:, None]), expected, rtol=1e-10, atol=1e-12)
+
+
+def test_thin_plate_spline_depends_on_the_distance_alone():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(7, 2))
+    turn = np.linalg.qr(rng.normal(size=(2, 2)))[0]
+    moved = X @ turn + rng.normal(size=2)
+    assert_allclose(ThinPlateSpline(2.0).bind(moved)(moved), ThinPlateSpline(2.0).bind(X)(X), atol=1e-12)

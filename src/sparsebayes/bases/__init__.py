@@ -16,7 +16,7 @@ from sparsebayes.bases.kernels import (
 )
 from sparsebayes.bases.named import KERNEL_NAMES, as_basis
 from sparsebayes.bases.operators import DenseOperator, Operator, SparseOperator, StackedOperator, as_operator
-from sparsebayes.bases.splines import LinearSpline
+from sparsebayes.bases.splines import LinearSpline, ThinPlateSpline
 from sparsebayes.bases.transforms import Band, WaveletOperator
 from sparsebayes.bases.wavelets import BoundWavelet, Wavelet
 
@@ -47,6 +47,7 @@ __all__ = [
     "Sigmoid",
     "SparseOperator",
     "StackedOperator",
+    "ThinPlateSpline",
     "Wavelet",
     "WaveletOperator",
     "as_basis",

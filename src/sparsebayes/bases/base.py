@@ -163,6 +163,13 @@ class BoundConcatenation(BoundBasis):
         moved = tuple(m for m in (part.centred_at(X) for part in self.parts) if m is not None)
         return BoundConcatenation(moved) if moved else None
 
+    def contributions(self, X: Array, weights: Array) -> Array:
+        """What each part adds to Φw at the rows of X: (parts, n), with w = weights (M,)."""
+        stacked = weights if self.order is None else take(weights, np.argsort(self.order))
+        starts = np.cumsum([0, *(part.n_functions for part in self.parts)]).tolist()
+        pieces = [part(X) @ stacked[a:b] for part, a, b in zip(self.parts, starts, starts[1:], strict=False)]
+        return namespace(*pieces).stack(pieces)
+
     def _ordered(self, blocks: list[Array], axis: int) -> Array:
         joined = namespace(*blocks).concat(blocks, axis=axis)
         return joined if self.order is None else take(joined, self.order, axis=axis)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sparsebayes._array import Array, asfloat64, namespace
+from sparsebayes.bases._distances import squared_distances
 from sparsebayes.bases._scales import Width, positive_scale
 from sparsebayes.bases.kernels import CentredBasis
 
@@ -35,6 +36,31 @@ class LinearSpline(CentredBasis):
         for k in range(1, X.shape[1]):
             K *= _factor(X[:, k], Z[:, k])
         return K
+
+
+class ThinPlateSpline(CentredBasis):
+    """Thin-plate spline kernel, k(x, z) = (d/r)² log(d/r) with d = ‖x − z‖, 0 at d = 0  [SE07, eq. 40].
+
+    It is not positive definite. Basis functions need not be.
+
+    Parameters
+    ----------
+    width : a positive number or one per input
+        r.
+    """
+
+    def __init__(self, width: Width = 1.0) -> None:
+        self.width = width
+
+    def resolve(self, X: Array, sample_weight: Array | None) -> ThinPlateSpline:
+        """width as numbers."""
+        return ThinPlateSpline(positive_scale(self.width, "width", int(X.shape[1])))
+
+    def evaluate(self, X: Array, Z: Array) -> Array:
+        """K_nm = ½ q log q with q = Σ_k (x_nk − z_mk)²/r_k²."""
+        q = squared_distances(X, Z, self.width**-2.0)
+        xp = namespace(q)
+        return 0.5 * q * xp.log(xp.where(q > 0, q, xp.ones_like(q)))
 
 
 def _factor(x: Array, z: Array) -> Array:

@@ -81,6 +81,9 @@ class RelevanceVectorRegressor(RegressionModel):
         Posterior means of the weights of the retained functions, in the order of `relevance_`.
     intercept_ : float
         The intercept; 0 with `fit_intercept=False`.
+    components_ : ndarray of shape (n_parts, n_samples)
+        For a concatenation of bases, what each part contributes at the training rows (those of positive
+        weight): with `intercept_` they sum to the fitted values.
     alpha_ : ndarray of shape (n_relevant,)
         Prior precisions α of those weights.
     noise_variance_ : float
@@ -164,6 +167,7 @@ class RelevanceVectorRegressor(RegressionModel):
             check_centre(bound, X)
 
     def _keep(self, X: np.ndarray, y: np.ndarray, weights: np.ndarray | None) -> None:
+        super()._keep(X, y, weights)
         self._augmentation = None
         if self.variance == "augmented":
             self._augmentation = Augmentation.of(self._fitted_basis, X, y, weights, self._result)
