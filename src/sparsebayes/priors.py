@@ -36,6 +36,11 @@ class Prior(BaseEstimator, ABC):
     depends_on_noise = False
     flat = False
 
+    @property
+    def threshold(self) -> float:
+        """q²/s up to which no orthonormal function is ever kept; 0 where nothing of the kind is known."""
+        return 0.0
+
     @abstractmethod
     def maximise(self, s: Array, q: Array, beta: float, unit: Array) -> Array:
         """argmax_α ℓ(α) + log p(α) for every (s, q); ∞ where the function is better left out."""
@@ -112,6 +117,11 @@ class Uniform(Prior):
     """No prior: the classical relevance vector machine. α* = s²/(q²−s) if q² > s, else ∞ [TF03, eq. 20]."""
 
     flat = True
+
+    @property
+    def threshold(self) -> float:
+        """1: a function is kept if q² > s."""
+        return 1.0
 
     def maximise(self, s: Array, q: Array, beta: float, unit: Array) -> Array:
         """s²/(q²−s), or ∞."""
@@ -225,6 +235,11 @@ class Smoothness(Prior):
         alpha = xp.where(positive, s / xp.where(positive, x, xp.ones_like(x)), math.inf)
         return xp.where(self.gain(alpha, s, q, beta, unit) > 0, alpha, math.inf)
 
+    @property
+    def threshold(self) -> float:
+        """1 + 2c (see `maximise_orthonormal`)."""
+        return 1 + 2 * float(self.c)
+
     def maximise_orthonormal(self, h: Array, beta: float, unit: Array) -> Array:
         """With s = β the cubic has the double root α = −β, and β/(u − 1 − 2c), u = βh²: in closed form.
 
@@ -265,6 +280,11 @@ class Laplace(Prior):
                 f"scale of prior Laplace(scale) must be a finite number > 0, got {self.scale!r}."
             )
         return self
+
+    @property
+    def threshold(self) -> float:
+        """1: a function is kept if q² > s + ω, ω > 0."""
+        return 1.0
 
     def maximise(self, s: Array, q: Array, beta: float, unit: Array) -> Array:
         """With v = 1/α, y = 1+sv and ω = 1/λ²: ωy² + sy − q² = 0, in the model if y > 1, i.e. q² > s + ω."""

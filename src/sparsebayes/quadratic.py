@@ -14,6 +14,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -89,9 +90,36 @@ class DenseQuadratic(Quadratic):
 
 
 class IdentityQuadratic(Quadratic):
-    """G = I: the functions are orthonormal, and h says all. Solvers that ask get columns of the identity."""
+    """G = I: the functions are orthonormal, and h says all. Solvers that ask get columns of the identity.
+
+    unseen : tᵀt − hᵀh, what of t lies outside the span of the functions.
+    """
 
     orthonormal = True
+
+    def __init__(self, n: float, h: Array, unseen: float = 0.0, **kwargs: Any) -> None:
+        super().__init__(n, float(namespace(h).sum(h * h)) + unseen, h, **kwargs)
+        self.unseen = unseen
+
+    @cached_property
+    def squares(self) -> Array:
+        """h², elementwise."""
+        return self.h * self.h
+
+    def restricted(self, J: Indices) -> IdentityQuadratic:
+        """The problem of the functions J alone, without a difference of large numbers."""
+        rest = self.unseen + self.energy_outside(J)
+        return IdentityQuadratic(self.n, take(self.h, J), rest, offset=self.offset)
+
+    def energy_outside(self, J: Indices) -> float:
+        """Σ h² of the functions other than J."""
+        inside = float(self.xp.sum(take(self.squares, J)))
+        total = self.tt - self.unseen
+        if inside < 0.5 * total:
+            return total - inside
+        outside = np.ones(self.size, dtype=bool)
+        outside[J] = False
+        return float(self.xp.sum(take(self.squares, np.flatnonzero(outside))))
 
     def columns(self, J: Indices) -> Array:
         """Rows J of the identity."""

@@ -116,22 +116,19 @@ def summarise(
 
 
 def _orthonormal(operator: Operator, t: Array) -> tuple[Quadratic, Scaling]:
-    """Unit columns none of which repeats another: only h is to be computed.
-
-    With as many functions as rows tᵀt = hᵀh, and taken so that nothing of a small residual cancels.
-    """
+    """Unit columns none of which repeats another: only h is to be computed."""
     xp = namespace(t)
-    n, ones = int(t.shape[0]), xp.ones_like(t)
+    n, ones = int(t.shape[0]), xp.broadcast_to(xp.ones_like(t[:1]), t.shape)
     scale = _size(t, ones, float(n))
     scaled = t / scale
     h = operator.adjoint(scaled[:, None])[:, 0]
-    tt = float(xp.sum(h * h)) if operator.shape[1] == n else float(xp.sum(scaled * scaled))
-    unit = xp.ones_like(h)
-    spread = _spread(t, ones, float(n), scale)
-    kept = np.arange(operator.shape[1])
-    return IdentityQuadratic(float(n), tt, h), Scaling(
-        kept, unit, 0 * unit, scale, 0.0, float(n), False, spread
-    )
+    unseen = 0.0
+    if operator.shape[1] < n:
+        unseen = max(float(xp.sum(scaled * scaled)) - float(xp.sum(h * h)), 0.0)
+    unit = xp.broadcast_to(xp.ones_like(h[:1]), h.shape)
+    spread, kept = _spread(t, ones, float(n), scale), np.arange(operator.shape[1])
+    scaling = Scaling(kept, unit, 0 * unit, scale, 0.0, float(n), False, spread)
+    return IdentityQuadratic(float(n), h, unseen), scaling
 
 
 def _size(t: Array, weights: Array, n: float) -> float:

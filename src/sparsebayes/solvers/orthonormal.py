@@ -14,6 +14,7 @@ of the objective in all of (α, β). Every step costs O(M).
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -22,6 +23,7 @@ from scipy.optimize import brentq
 
 from sparsebayes._array import Array, sparse_diagonal, take, to_numpy
 from sparsebayes.posterior import AT_FLOOR, Problem, State
+from sparsebayes.quadratic import IdentityQuadratic
 from sparsebayes.solvers.base import Monitor, Solution, Solver
 from sparsebayes.solvers.certificate import CURVATURE_TOLERANCE, GRADIENT_TOLERANCE, Certificate
 
@@ -40,16 +42,16 @@ class DiagonalState:
     """
 
     def __init__(self, problem: Problem, beta: float) -> None:
-        quadratic, prior = problem.quadratic, problem.prior
-        xp, h = quadratic.xp, quadratic.h
+        quadratic, prior = _identity(problem), problem.prior
         self.problem, self.beta = problem, float(beta)
-        alpha = prior.maximise_orthonormal(h, self.beta, problem.unit)
-        inside = xp.isfinite(alpha)
-        left_out = float(xp.sum(xp.where(inside, xp.zeros_like(h), h * h)))
-        outside = quadratic.tt - float(xp.sum(h * h)) if quadratic.size < quadratic.n else 0.0
-        self.unexplained = max(outside, 0.0) + left_out  # ‖t‖² that no active function sees
-        self.J = np.flatnonzero(to_numpy(inside))
-        self.alpha, self.h, self.unit = (take(x, self.J) for x in (alpha, h, problem.unit))
+        candidates = np.flatnonzero(to_numpy(quadratic.squares > prior.threshold / self.beta))
+        h, unit = take(quadratic.h, candidates), take(problem.unit, candidates)
+        alpha = prior.maximise_orthonormal(h, self.beta, unit)
+        inside = np.flatnonzero(to_numpy(quadratic.xp.isfinite(alpha)))
+        self.J = candidates[inside]
+        self.alpha, self.h, self.unit = (take(x, inside) for x in (alpha, h, unit))
+        # ‖t‖² that no active function sees
+        self.unexplained = quadratic.unseen + quadratic.energy_outside(self.J)
         self.variance = 1 / (self.alpha + self.beta)
         self.gamma = self.beta * self.variance
         self.mean = self.gamma * self.h
@@ -192,14 +194,17 @@ class _Climb:
     def run(self) -> bool:
         """Bracket the first change of sign uphill, then close in on it; True where there is one."""
         ceiling = math.log(self.problem.noise.beta_max)
-        here, up = math.log(self.latest.beta), self.latest.slope > -self.level
+        before, up = self.latest, self.latest.slope > -self.level
         for _ in range(FARTHEST):
+            here = math.log(before.beta)
             if up and here >= ceiling:
                 return True  # at the floor of the noise, of which `fit` warns
-            there = min(here + STRIDE, ceiling) if up else here - STRIDE
-            if (self._slope(there) > -self.level) != up:
-                return self._close_in(*sorted((here, there)))
-            here = there
+            self._slope(min(here + STRIDE, ceiling) if up else here - STRIDE)
+            after = self.latest
+            if (after.slope > -self.level) != up:
+                self._close_in(*((before, after) if up else (after, before)))
+                return True
+            before = after
         return False
 
     def _slope(self, log_beta: float) -> float:
@@ -209,7 +214,30 @@ class _Climb:
         self.going = self.monitor.record(self.latest)
         return self.latest.slope
 
-    def _close_in(self, low: float, high: float) -> bool:
-        if self._slope(low) > 0:  # else within rounding of a plateau
-            self._slope(float(brentq(self._slope, low, high, xtol=PRECISION, rtol=4 * EPSILON)))
-        return True
+    def _close_in(self, low: DiagonalState, high: DiagonalState) -> None:
+        """The zero between two states; what no β up to the higher one lets in is counted once and for all."""
+        if low.slope <= 0:  # within rounding of a plateau
+            self.latest = low
+            return
+        whole = self.problem
+        try:
+            if whole.prior.threshold > 0:
+                self.problem = _restricted(whole, high.beta)
+            ends = math.log(low.beta), math.log(high.beta)
+            best = float(brentq(self._slope, *ends, xtol=PRECISION, rtol=4 * EPSILON))
+        finally:
+            self.problem = whole
+            self.latest = DiagonalState(whole, self.latest.beta)
+        self._slope(best)
+
+
+def _restricted(problem: Problem, beta: float) -> Problem:
+    """Without the functions that are kept at no noise precision up to β."""
+    quadratic = _identity(problem)
+    J = np.flatnonzero(to_numpy(quadratic.squares > problem.prior.threshold / beta))
+    return replace(problem, quadratic=quadratic.restricted(J), unit=take(problem.unit, J))
+
+
+def _identity(problem: Problem) -> IdentityQuadratic:
+    assert isinstance(problem.quadratic, IdentityQuadratic)
+    return problem.quadratic
