@@ -1,4 +1,4 @@
-"""Table 1 of Schmolck & Everson (2007): symmlets and Gaussians under the smoothness priors, ten draws."""
+"""Schmolck & Everson (2007): table 1, and figures 7 and 8 as numbers; ten noise draws."""
 
 from __future__ import annotations
 
@@ -9,7 +9,16 @@ import numpy as np
 from common import report, table
 from threadpoolctl import threadpool_limits
 
-from sparsebayes import RBF, Bias, WaveletDenoiser, fit
+from sparsebayes import (
+    RBF,
+    Basis,
+    Bias,
+    RelevanceVectorRegressor,
+    ThinPlateSpline,
+    Wavelet,
+    WaveletDenoiser,
+    fit,
+)
 from sparsebayes.datasets import make_signal
 
 PRIORS = {"None": "uniform", "AIC": "aic", "BIC": "bic", "RIC": "ric"}
@@ -108,13 +117,57 @@ def rows(draws: int) -> list[list[str]]:
     return lines
 
 
+FIGURES = """Blocks followed by Sinc, each of unit standard deviation, N = 1024, SNR 7, mean of {draws}
+draws, RIC; splines with r = 3. Printed: Haar and splines together S = 88 and MSE 0.009, Haar
+alone 75 and 0.020, splines alone 72 and 0.379. Neither N nor how the two signals were scaled
+against each other is printed, which leaves S and MSE to those choices. "Left" is the
+correlation of what the Haar wavelets contribute with Blocks in the left half, "right" that of
+the splines with Sinc in the right half: with exchanges (active-set) the splines carry Sinc,
+but, reaching everywhere, they also have a share in the left half that the Haar wavelets take
+back; greed as published (sequential) leaves everything to the Haar wavelets. The plain machine
+(no prior) runs to the floor of the noise and keeps 511 of 512 functions at N = 512, its MSE
+that of the noise; the paper has 419 with 0.024."""
+
+
+def figures(draws: int) -> str:
+    """Figures 7 and 8 as numbers."""
+    haar, spline = Wavelet("haar"), ThinPlateSpline(width=3.0)
+    lines = []
+    for label, kernel, solver in (
+        ("Haar and splines", haar + spline, "active-set"),
+        ("Haar and splines", haar + spline, "sequential"),
+        ("Haar", haar, "active-set"),
+        ("splines", spline, "active-set"),
+    ):
+        found = np.asarray([figure(kernel, solver, seed) for seed in range(draws)])
+        S, mse, objective, left, right = found.mean(axis=0)
+        parts = [f"{left:.3f}", f"{right:.3f}"] if np.isfinite(left) else ["–", "–"]
+        lines.append([label, solver, f"{S:.1f}", f"{mse:.4f}", f"{objective:.1f}", *parts])
+    head = ["basis", "solver", "S", "MSE", "evidence + log prior", "left", "right"]
+    return "## Figures 7 and 8\n\n" + FIGURES.format(draws=draws) + "\n\n" + table(head, lines)
+
+
+def figure(kernel: Basis, solver: str, seed: int) -> tuple[float, ...]:
+    """S, MSE, objective, and how well the parts match the signals (NaN for a single part)."""
+    X, y, f = make_signal("blocks-sinc", 1024, snr=7.0, random_state=seed)
+    model = RelevanceVectorRegressor(kernel, prior="ric", solver=solver, fit_intercept=False)
+    model.fit(X, y - y.mean())
+    mse = float(np.mean((model.predict(X) + y.mean() - f) ** 2))
+    left = right = np.nan
+    if hasattr(model, "components_"):
+        left = np.corrcoef(model.components_[0][:512], f[:512])[0, 1]
+        right = np.corrcoef(model.components_[1][512:], f[512:])[0, 1]
+    return len(model.relevance_), mse, model.evidence_path_[-1], left, right
+
+
 def main() -> None:
     """Measure, print, write benchmarks/results/paper_se07.md."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--draws", type=int, default=10, help="noise draws (default 10, as in the paper)")
     draws = parser.parse_args().draws
     head = ["signal", "basis, prior", "S printed", "S", "apart", "MSE printed", "MSE", "apart"]
-    report("paper_se07", "Schmolck & Everson (2007), table 1", [TEXT, table(head, rows(draws))])
+    sections = ["## Table 1\n\n" + TEXT, table(head, rows(draws)), figures(draws)]
+    report("paper_se07", "Schmolck & Everson (2007), table 1 and figures 7 and 8", sections)
 
 
 if __name__ == "__main__":
