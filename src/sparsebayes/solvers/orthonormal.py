@@ -8,7 +8,8 @@ best at once; under the smoothness prior, with u = βh²,
 What is left is the maximum of the objective over β, all α following: by the envelope theorem its slope in
 log β is the partial derivative, ½ [n − β‖t−Φμ‖² − Σγ] + ∂ log p(α|β)/∂ log β + c − dβ. From the start β
 is moved uphill until the slope changes sign, and the zero in between found by Brent's method: a local maximum
-of the objective in all of (α, β). Every step costs O(M).
+of the objective in all of (α, β). Every step costs O(M). There may be several such maxima: this is the first
+uphill from where all solvers start, and another solver may end at another.
 """
 
 from __future__ import annotations
