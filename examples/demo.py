@@ -15,14 +15,19 @@ from typing import Any
 import matplotlib
 import numpy as np
 
-from sparsebayes import RelevanceVectorClassifier, RelevanceVectorRegressor, SparseBayesRegressor
-from sparsebayes.datasets import make_ripley, make_sinc, make_sinc2d, sinc
+from sparsebayes import (
+    RelevanceVectorClassifier,
+    RelevanceVectorRegressor,
+    SparseBayesRegressor,
+    WaveletDenoiser,
+)
+from sparsebayes.datasets import make_ripley, make_signal, make_sinc, make_sinc2d, sinc
 from sparsebayes.inspection import ClassificationDisplay, RegressionDisplay
 
 PICTURE = Path("build/demo.png")
 SINC_NOISE, LINEAR_NOISE = 0.1, 0.5  # true standard deviations
 ARM_SCATTER = 0.55  # standard deviation of the angle, in radians
-VERMILION, BLACK = "#D55E00", "#222222"
+BLUE, VERMILION, BLACK = "#0072B2", "#D55E00", "#222222"
 
 Draw = Callable[[Any], None]
 
@@ -185,7 +190,55 @@ def spiral(n: int, seed: int) -> tuple[np.ndarray, ...]:
     return X, y, p / p.sum(axis=1, keepdims=True)
 
 
-PARTS = [gaussian_kernel, linear_spline_kernel, two_inputs, sparse_linear, two_classes, three_classes]
+def denoising(name: str, shifts: int) -> tuple[Row, Draw]:
+    """A test signal of Donoho and Johnstone under noise, at a signal-to-noise ratio of 7."""
+    X, y, f = make_signal(name, 2048, snr=7.0, random_state=1)
+    x = X[:, 0]
+    start = time.perf_counter()
+    model = WaveletDenoiser(shifts=shifts)
+    mean, std = model.fit(y).transform(y, return_std=True)
+    seconds = time.perf_counter() - start
+    row = Row(
+        task=f"{name}, wavelets" + (f", {shifts} shifts" if shifts else ""),
+        error=f"RMSE {np.sqrt(np.mean((mean - f) ** 2)):.4f}",
+        noise_found=f"{np.sqrt(model.noise_variance_):.4f}",
+        true_noise=f"{f.std() / 7:.4f}",
+        vectors=f"{model.n_active_} of {len(y)}",
+        log_evidence="–",
+        time=f"{1000 * seconds:.0f} ms",
+    )
+
+    def draw(ax: Any) -> None:
+        ax.plot(x, y, ".", ms=2, color="#999999", label="data")
+        ax.fill_between(x, mean - 2 * std, mean + 2 * std, color=BLUE, alpha=0.25, lw=0, label="± 2 std")
+        ax.plot(x, mean, color=BLUE, lw=1.3, label="mean")
+        ax.plot(x, f, color=BLACK, lw=0.8, ls=(0, (4, 3)), label="truth")
+        ax.set(xlabel="x", ylabel="y")
+        ax.legend(loc="lower right", fontsize="small", frameon=False)
+
+    return row, draw
+
+
+def doppler() -> tuple[Row, Draw]:
+    """A chirp: the fast transform, and a closed form for every coefficient."""
+    return denoising("doppler", 0)
+
+
+def blocks() -> tuple[Row, Draw]:
+    """Jumps, with the average over sixteen circular shifts."""
+    return denoising("blocks", 16)
+
+
+PARTS = [
+    gaussian_kernel,
+    linear_spline_kernel,
+    two_inputs,
+    sparse_linear,
+    two_classes,
+    three_classes,
+    doppler,
+    blocks,
+]
 
 
 def print_table(rows: list[Row]) -> None:
