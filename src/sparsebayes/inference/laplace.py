@@ -77,18 +77,27 @@ class LaplaceFit:
 
     def run(self) -> LaplaceSolution:
         """Rounds until no candidate is worth adding."""
-        f = self.rows.predictor(self.rows.held([]), self.rows.y[0, :0], self.rows.start())
-        linear, problem = self._among_all(self.rows.expand(f))
-        first = self.solver.begin(problem, self._inner_monitor())
-        mode = self._better(first, linear, None, -np.inf) or self._single(problem, linear)
+        mode = self._begin()
         while True:
             going = self.monitor.record(mode.state)
-            linear, problem = self._among_all(mode.linear.expansion)
-            state = self._state(problem, linear, mode.J, mode.alpha)
-            following = self._round(mode, linear, state) if going else None
+            following, state = self._look(mode, going)
             if following is None:
                 return LaplaceSolution(mode, state, going)
             mode = following
+            del state  # the columns of G it holds need not outlive the round
+
+    def _begin(self) -> Mode:
+        """What the solver makes of the expansion around the intercepts alone."""
+        f = self.rows.predictor(self.rows.held([]), self.rows.y[0, :0], self.rows.start())
+        linear, problem = self._among_all(self.rows.expand(f))
+        first = self.solver.begin(problem, self._inner_monitor())
+        return self._better(first, linear, None, -np.inf) or self._single(problem, linear)
+
+    def _look(self, mode: Mode, going: bool) -> tuple[Mode | None, State]:
+        """The mode after another round, None where there is none; and the state among all candidates."""
+        linear, problem = self._among_all(mode.linear.expansion)
+        state = self._state(problem, linear, mode.J, mode.alpha)
+        return (self._round(mode, linear, state) if going else None), state
 
     def _single(self, problem: Problem, linear: Linearised) -> Mode:
         """The mode with one function only, where what the solver began with cannot be used."""
