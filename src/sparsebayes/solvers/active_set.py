@@ -80,8 +80,8 @@ class ActiveSet(Solver):
         return self._finish(state, monitor, going)
 
     def begin(self, problem: Problem, monitor: Monitor) -> State:
-        """Open and grow crudely."""
-        return self._grow(self._open(problem), monitor, CRUDE_GAIN)[0]
+        """Open and grow crudely, to no more functions than can be exchanged."""
+        return self._grow(self._open(problem), monitor, CRUDE_GAIN, most=CROWDED)[0]
 
     def _go_on(self, start: State, monitor: Monitor) -> Solution:
         """Add what is worth a fair share of the best addition, and exchange; the rest is for next time."""
@@ -177,14 +177,22 @@ class ActiveSet(Solver):
         return None
 
     def _grow(
-        self, state: State, monitor: Monitor, least_gain: float, standing: float | None = None
+        self,
+        state: State,
+        monitor: Monitor,
+        least_gain: float,
+        standing: float | None = None,
+        most: int | None = None,
     ) -> tuple[State, bool]:
         """Batches of additions until the best is worth less than `least_gain` nats.
 
         standing : objective of the model to beat, where this is only a trial.
+        most : so many functions are enough.
         """
         going = monitor.record(state, standing)
         while going:
+            if most is not None and state.size >= most:
+                return state, True
             scores = state.scores
             chosen = self._choose(scores, least_gain)
             if not len(chosen):
