@@ -9,6 +9,7 @@ The only Cholesky factorisation of the model is here:
 from __future__ import annotations
 
 import math
+import weakref
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -197,7 +198,7 @@ class Scores:
         quadratic = problem.quadratic
         xp = quadratic.xp
         rows = quadratic.columns(state.J)
-        self.state = state
+        self._state = weakref.ref(state)  # the state keeps its scores: a cycle would outlive both for a while
         self.Q = beta * (quadratic.h - state.mean @ rows)
         self.whitened = lower_times(state.inverse_factor, rows)  # in place of the rows
         explained = column_squares(self.whitened)
@@ -209,6 +210,14 @@ class Scores:
         self.alpha = xp.where(free, self.alpha, math.inf)
         self.gain = problem.prior.gain(self.alpha, self.S, self.Q, beta, problem.unit)
         self.theta = xp.where(free, self.Q * self.Q - self.S, -math.inf)
+
+    @property
+    def state(self) -> State:
+        """The state these are the scores of."""
+        state = self._state()
+        if state is None:
+            raise ReferenceError("the state of these scores is gone: keep it as long as its scores are used.")
+        return state
 
     @property
     def best(self) -> int:
