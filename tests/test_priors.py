@@ -6,6 +6,7 @@ import pytest
 from brute import PRIORS
 from sklearn.base import clone
 
+from sparsebayes._cubic import outer_cubic_roots
 from sparsebayes.priors import (
     Gamma,
     Laplace,
@@ -13,7 +14,6 @@ from sparsebayes.priors import (
     Smoothness,
     Uniform,
     as_prior,
-    outer_cubic_roots,
 )
 
 

@@ -18,6 +18,7 @@ from scipy.stats import qmc
 
 from sparsebayes._array import Array, asfloat64, namespace, take, to_numpy
 
+AT_FLOOR = 1e-6  # relative: how near its ceiling β counts as being there
 POINTS = 64  # pairs of points that an average over softmax outputs is taken at
 WIDTHS = (4.0, 16.0)  # standard deviations of an output beyond which its sigmoid needs more points
 NODES = (33, 129, 257)
@@ -55,6 +56,10 @@ class Gaussian:
     def with_beta(self, beta: float) -> Gaussian:
         """The same noise model at another precision."""
         return replace(self, beta=min(float(beta), self.beta_max))
+
+    def at_floor(self, beta: float) -> bool:
+        """Whether an estimated noise with this precision is at the floor that `beta_max` puts under it."""
+        return self.estimate and beta >= self.beta_max * (1 - AT_FLOOR)
 
     def log_prior(self, beta: float) -> float:
         """c log β − dβ; nothing where the noise is given."""

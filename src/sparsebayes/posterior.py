@@ -37,7 +37,6 @@ from sparsebayes.quadratic import Quadratic, Restriction
 
 SMALL_RESIDUAL = 1e-6  # of tᵀt: below it the residual as a difference of products has lost too many digits
 LEAST_GAMMA = 1e-15  # γ is positive; rounding may say otherwise
-AT_FLOOR = 1e-6  # relative: how near its ceiling β counts as being there
 SPANNED = 1e-10  # S/β of a unit column below which it lies in the span of the active ones
 
 
@@ -157,8 +156,7 @@ class State:
     @property
     def at_noise_floor(self) -> bool:
         """Whether an estimated noise is at its floor, where the height of the evidence means little."""
-        noise = self.problem.noise
-        return noise.estimate and self.beta >= noise.beta_max * (1 - AT_FLOOR)
+        return self.problem.noise.at_floor(self.beta)
 
     @cached_property
     def scores(self) -> Scores:

@@ -52,6 +52,10 @@ class BoundBasis(ABC):
         """The same functions with the rows of X as their centres; None for functions without a centre."""
         return None
 
+    def contributions(self, X: Array, weights: Array) -> Array | None:
+        """What each part adds to Φw at the rows of X, (parts, n); None for a basis that has no parts."""
+        return None
+
 
 class Basis(BaseEstimator, ABC):
     """The specification of a set of basis functions. `a + b` puts the functions of both side by side."""

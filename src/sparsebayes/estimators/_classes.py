@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from sparsebayes.estimators._validation import check_finite, check_given, check_length
+from sparsebayes.inference.classification import number_classes
 
 
 def check_labels(y: Any, n: int, estimator: Any) -> np.ndarray:
@@ -28,17 +29,6 @@ def check_labels(y: Any, n: int, estimator: Any) -> np.ndarray:
         check_classification_targets(y.astype(np.float64))
     number_classes(y)
     return y
-
-
-def number_classes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The classes in ascending order, and the number of each label among them."""
-    try:
-        return np.unique(y, return_inverse=True)
-    except TypeError as error:
-        kinds = sorted({type(label).__name__ for label in y})
-        raise ValueError(
-            f"y must hold labels that can be sorted, got {' and '.join(kinds)} together."
-        ) from error
 
 
 def check_two_classes(y: np.ndarray) -> None:

@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from sparsebayes import inference
-from sparsebayes.bases import BoundConcatenation
 from sparsebayes.estimators._augmented import Augmentation
 from sparsebayes.estimators._base import SparseBayesModel
 from sparsebayes.estimators._validation import check_something_to_model, check_targets
@@ -67,8 +66,9 @@ class RegressionModel(RegressorMixin, SparseBayesModel):
 
     def _keep(self, X: Any, y: np.ndarray, weights: np.ndarray | None) -> None:
         self.__dict__.pop("components_", None)
-        if isinstance(self._fitted_basis, BoundConcatenation):
-            self.components_ = self._fitted_basis.contributions(X, self.coef_)
+        contributions = self._fitted_basis.contributions(X, self.coef_)
+        if contributions is not None:
+            self.components_ = contributions
 
     def predict(self, X: Any, return_std: bool = False, return_cov: bool = False) -> Any:
         """Predict the targets, with the uncertainty of the prediction where asked for.

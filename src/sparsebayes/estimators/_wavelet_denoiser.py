@@ -165,11 +165,8 @@ class WaveletDenoiser(BaseEstimator):
         known = self.noise_variance
         if known is not None and not (is_number(known) and known > 0):
             raise ValueError(f"noise_variance must be a finite number > 0 or None, got {known!r}.")
-        if not (isinstance(self.prior, str) and self.prior == "auto"):
-            try:
-                as_prior(self.prior)
-            except ValueError as error:
-                raise ValueError(str(error).replace("one of [", "one of ['auto', ")) from None
+        if not denoising.is_automatic(self.prior):
+            as_prior(self.prior, also=(denoising.AUTOMATIC,))
 
     def _signals(self, X: Any) -> tuple[np.ndarray, bool]:
         """X as a batch of float64 signals, and whether it is a single one."""
@@ -204,7 +201,7 @@ class WaveletDenoiser(BaseEstimator):
         w = operator.analyze(signal - mean)
         if _is_flat(w, signal):
             return denoising.untouched(w, operator, self.noise_variance), w, mean
-        if isinstance(self.prior, str) and self.prior == "auto":
+        if denoising.is_automatic(self.prior):
             return denoising.shrink_by_risk(w, operator, self.noise_variance), w, mean
         return denoising.shrink_by_evidence(w, operator, self.prior, self.noise_variance), w, mean
 

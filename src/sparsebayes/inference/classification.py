@@ -155,17 +155,23 @@ def _classes(y: Any) -> tuple[np.ndarray, np.ndarray]:
         raise ValueError(f"y must be a vector of labels, one a row of Phi, got shape {labels.shape}.")
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         raise ValueError("y contains NaN or infinity; every label must be a class.")
-    try:
-        classes, numbers = np.unique(labels, return_inverse=True)
-    except TypeError as error:
-        raise ValueError(
-            "y must hold labels that can be sorted, all numbers or all strings; it mixes types."
-        ) from error
+    classes, numbers = number_classes(labels)
     if len(classes) < 2:
         raise ValueError(
             f"y must have at least two classes, got {len(classes)} class(es): {classes.tolist()}."
         )
     return classes, numbers
+
+
+def number_classes(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The classes in ascending order, and the number of each label among them."""
+    try:
+        return np.unique(labels, return_inverse=True)
+    except TypeError as error:
+        kinds = sorted({type(label).__name__ for label in labels})
+        raise ValueError(
+            f"y must hold labels that can be sorted, got {' and '.join(kinds)} together."
+        ) from error
 
 
 def _check_counts(classes: np.ndarray, numbers: np.ndarray, weights: Array | None) -> None:
@@ -259,4 +265,4 @@ def _weakest(certificates: list[Certificate]) -> Certificate:
     )
 
 
-__all__ = ["ClassificationResult", "fit_classes"]
+__all__ = ["ClassificationResult", "fit_classes", "number_classes"]

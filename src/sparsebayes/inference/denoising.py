@@ -12,6 +12,7 @@ from sparsebayes.bases.transforms import Band, WaveletOperator
 from sparsebayes.inference.regression import fit
 from sparsebayes.inference.risk import best_constants, histogram
 
+AUTOMATIC = "auto"
 MEDIAN = 0.6744897501960817  # of |z|, z standard normal
 BLOCK = 1 << 15  # coefficients worked on at a time
 COLUMNS = 64  # wavelets held at a time where the error bars need them one by one
@@ -43,6 +44,11 @@ class Shrinkage:
         for band in self.flat:
             gamma[band.where] = 1.0
         return gamma
+
+
+def is_automatic(prior: Any) -> bool:
+    """Whether the constants are to be chosen from the data."""
+    return isinstance(prior, str) and prior == AUTOMATIC
 
 
 def noise_from_finest(w: np.ndarray, operator: WaveletOperator) -> float:
@@ -117,7 +123,8 @@ def shrink_by_evidence(
     w: np.ndarray, operator: WaveletOperator, prior: Any, noise_variance: float | None
 ) -> Shrinkage:
     """All coefficients under one prior, the noise by the evidence where it is not given [SE07]."""
-    result = fit(_Identity(len(w)), w, prior=prior, noise_variance=noise_variance)
+    # a transform of no levels: the coefficients themselves are the orthonormal functions' weights
+    result = fit(WaveletOperator(len(w), "haar", 0), w, prior=prior, noise_variance=noise_variance)
     coef = np.zeros(len(w))
     coef[result.active] = result.mean
     return Shrinkage(w, coef, result.noise_variance, np.full(len(operator.bands), math.nan))
@@ -127,7 +134,7 @@ def like(shrunk: Shrinkage, w: np.ndarray, operator: WaveletOperator, prior: Any
     """Other coefficients of the same signal, shrunk with the noise and the constants found before."""
     if not shrunk.noise_variance:
         return untouched(w, operator, None)
-    if isinstance(prior, str) and prior == "auto":
+    if is_automatic(prior):
         return shrink_with(w, operator, shrunk.noise_variance, shrunk.constants)
     return shrink_by_evidence(w, operator, prior, shrunk.noise_variance)
 
@@ -136,13 +143,6 @@ def untouched(w: np.ndarray, operator: WaveletOperator, noise_variance: float | 
     """All coefficients as they are: of a signal that does not vary, the noise is none unless it is given."""
     constants = np.full(len(operator.bands), math.nan)
     return Shrinkage(w, w, noise_variance or 0.0, constants, operator.bands)
-
-
-class _Identity(WaveletOperator):
-    """The coefficients themselves: a transform of no levels."""
-
-    def __init__(self, n: int) -> None:
-        super().__init__(n, "haar", 0)
 
 
 def pointwise_variance(operator: WaveletOperator, variance: np.ndarray) -> np.ndarray:

@@ -23,7 +23,7 @@ import scipy.sparse
 from scipy.optimize import brentq
 
 from sparsebayes._array import Array, sparse_diagonal, take, to_numpy
-from sparsebayes.posterior import AT_FLOOR, Problem, State
+from sparsebayes.posterior import Problem, State
 from sparsebayes.quadratic import IdentityQuadratic
 from sparsebayes.solvers.base import Monitor, Solution, Solver
 from sparsebayes.solvers.certificate import CURVATURE_TOLERANCE, GRADIENT_TOLERANCE, Certificate
@@ -107,8 +107,7 @@ class DiagonalState:
     @property
     def at_noise_floor(self) -> bool:
         """Whether an estimated noise is at its floor."""
-        noise = self.problem.noise
-        return noise.estimate and self.beta >= noise.beta_max * (1 - AT_FLOOR)
+        return self.problem.noise.at_floor(self.beta)
 
     def certificate(self) -> Certificate:
         """Every α is at its best by construction: what is left to look at is the noise and the curvature."""
