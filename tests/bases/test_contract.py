@@ -4,84 +4,18 @@ from __future__ import annotations
 
 import inspect
 import pickle
-from typing import NamedTuple
 
-import array_api_compat
 import array_api_strict
 import numpy as np
 import pytest
 import scipy.sparse
+from basis_examples import ALL, EXAMPLES, every_basis, problem, random_problem, seeds
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
-from sparsebayes.bases import (
-    RBF,
-    Basis,
-    Bias,
-    Columns,
-    Concatenation,
-    Kernel,
-    Laplacian,
-    Linear,
-    LinearSpline,
-    Polynomial,
-    Precomputed,
-    Sigmoid,
-    ThinPlateSpline,
-    Wavelet,
-)
+from sparsebayes.bases import Basis, Precomputed, Wavelet
 from sparsebayes.bases.operators import DenseOperator, Operator, SparseOperator, StackedOperator
 
-
-def inverse_multiquadric(X, Z):
-    """A kernel the package does not have."""
-    xp = array_api_compat.array_namespace(X, Z)
-    return 1.0 / xp.sqrt(1.0 + xp.sum((X[:, None, :] - Z[None, :, :]) ** 2, axis=2))
-
-
-EXAMPLES: dict[type[Basis], list[Basis]] = {
-    RBF: [RBF(), RBF("auto"), RBF(0.3), RBF(width=2.0)],
-    Laplacian: [Laplacian(), Laplacian(0.7)],
-    Polynomial: [Polynomial(), Polynomial(0.5, degree=5, coef0=1.0)],
-    Linear: [Linear()],
-    Sigmoid: [Sigmoid(), Sigmoid(0.2, coef0=-0.5)],
-    LinearSpline: [LinearSpline(), LinearSpline(width=3.0)],
-    ThinPlateSpline: [ThinPlateSpline(), ThinPlateSpline(width=3.0)],
-    Kernel: [Kernel(inverse_multiquadric)],
-    Precomputed: [Precomputed()],
-    Columns: [Columns(), Columns(degree=2), Columns(degree=3)],
-    Bias: [Bias()],
-    Wavelet: [Wavelet(), Wavelet("haar")],
-    Concatenation: [RBF() + Columns(degree=2) + Bias(), Linear() + RBF(0.1), Bias() + Bias()],
-}
-
-
-class Problem(NamedTuple):
-    """A basis with rows to bind it to and rows to evaluate it at."""
-
-    basis: Basis
-    train: np.ndarray
-    test: np.ndarray
-
-
-def problem(basis: Basis, train: np.ndarray, test: np.ndarray) -> Problem:
-    """The problem itself; for precomputed kernels the kernel matrices in place of the points."""
-    if isinstance(basis, Precomputed):
-        return Problem(basis, inverse_multiquadric(train, train), inverse_multiquadric(test, train))
-    return Problem(basis, train, test)
-
-
-def random_problem(basis: Basis, seed: int, n: int = 13, n_test: int = 7, d: int = 3) -> Problem:
-    """Points away from the origin, with inputs on different scales."""
-    rng = np.random.default_rng(seed)
-    spread = rng.uniform(0.3, 2.0, size=d)
-    train, test = (rng.normal(size=(rows, d)) * spread + rng.normal(size=d) for rows in (n, n_test))
-    return problem(basis, train, test)
-
-
-ALL = [example for examples in EXAMPLES.values() for example in examples]
-every_basis = pytest.mark.parametrize("basis", ALL, ids=lambda basis: repr(basis).split(" at 0x")[0])
-seeds = pytest.mark.parametrize("seed", range(3))
 CLOSE = {"rtol": 1e-12, "atol": 1e-13}
 
 

@@ -2,21 +2,12 @@
 
 from sparsebayes.bases.base import Basis, BoundBasis, BoundConcatenation, Concatenation
 from sparsebayes.bases.columns import Bias, BoundBias, BoundColumns, Columns
-from sparsebayes.bases.kernels import (
-    RBF,
-    BoundKernel,
-    BoundPrecomputed,
-    CentredBasis,
-    Kernel,
-    Laplacian,
-    Linear,
-    Polynomial,
-    Precomputed,
-    Sigmoid,
-)
+from sparsebayes.bases.kernels import BoundKernel, BoundPrecomputed, CentredBasis, Kernel, Precomputed
 from sparsebayes.bases.named import KERNEL_NAMES, as_basis
 from sparsebayes.bases.operators import DenseOperator, Operator, SparseOperator, StackedOperator, as_operator
+from sparsebayes.bases.products import Linear, Polynomial, Sigmoid
 from sparsebayes.bases.splines import LinearSpline, ThinPlateSpline
+from sparsebayes.bases.stationary import RBF, Laplacian
 from sparsebayes.bases.transforms import Band, WaveletOperator
 from sparsebayes.bases.wavelets import BoundWavelet, Wavelet
 

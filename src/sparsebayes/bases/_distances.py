@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from sparsebayes._array import Array, asfloat64, device, is_numpy, namespace
+from sparsebayes._array import Array, asfloat64, device, is_numpy, namespace, to_numpy
 from sparsebayes.bases._scales import Scale
 
 # Up to this many inputs differences of coordinates cost no more than a matrix product, and they are exact
 DIRECT_INPUTS = 16
+# Sums of squared differences as matrix products lose the square of this, rows being so many widths apart
+FAR = 1e3
 
 
 def squared_distances(X: Array, Z: Array, eta: Scale) -> Array:
@@ -30,6 +32,43 @@ def absolute_distances(X: Array, Z: Array, eta: Scale) -> Array:
     for k in range(X.shape[1]):
         D += xp.abs(X[:, k][:, None] - Z[:, k][None, :])
     return D
+
+
+def squared_shares(W: Array, D: Array, X: Array, Z: Array, eta: Scale) -> np.ndarray:
+    """Σ_nm W_nm η_k (x_nk − z_mk)² for each input k, (d,), or over all inputs, (1,), where η is one number.
+
+    W (n, m) and D = squared_distances(X, Z, eta).
+    """
+    if np.ndim(eta) == 0:
+        return np.asarray([total(W, D)])
+    X, Z = _scaled(X, Z, np.sqrt(eta))
+    xp = namespace(W, X, Z)
+    products = xp.sum(W, axis=1) @ (X * X) + xp.sum(W, axis=0) @ (Z * Z) - 2.0 * xp.sum((W @ Z) * X, axis=0)
+    shares = np.array(to_numpy(products))
+    farthest = xp.max(xp.abs(xp.concat([X, Z])), axis=0)
+    for k in np.flatnonzero(to_numpy(farthest) > FAR).tolist():
+        gaps = X[:, k][:, None] - Z[:, k][None, :]
+        shares[k] = total(W, gaps * gaps)
+    return shares
+
+
+def absolute_shares(W: Array, D: Array, X: Array, Z: Array, eta: Scale) -> np.ndarray:
+    """Σ_nm W_nm η_k |x_nk − z_mk|, for D = absolute_distances(X, Z, eta), as `squared_shares`."""
+    if np.ndim(eta) == 0:
+        return np.asarray([total(W, D)])
+    X, Z = _scaled(X, Z, eta)
+    xp = namespace(W, X, Z)
+    gaps = (xp.abs(X[:, k][:, None] - Z[:, k][None, :]) for k in range(X.shape[1]))
+    return np.asarray([total(W, gap) for gap in gaps])
+
+
+def total(W: Array, A: Array) -> float:
+    """Σ_nm W_nm A_nm, where nothing of what is infinite is nothing."""
+    xp = namespace(W, A)
+    summed = float(np.vdot(W, A) if is_numpy(W) and is_numpy(A) else xp.sum(W * A))
+    if np.isfinite(summed):
+        return summed
+    return float(xp.sum(xp.where(W == 0, xp.zeros_like(W), W * A)))
 
 
 def _scaled(X: Array, Z: Array, scale: Scale) -> tuple[Array, Array]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -17,6 +18,7 @@ import scipy.sparse
 from sklearn.base import BaseEstimator
 
 from sparsebayes._array import Array, asfloat64, namespace, take
+from sparsebayes.bases._learnable import split
 from sparsebayes.bases.operators import DenseOperator, Operator, StackedOperator
 
 
@@ -55,6 +57,42 @@ class BoundBasis(ABC):
     def contributions(self, X: Array, weights: Array) -> Array | None:
         """What each part adds to Φw at the rows of X, (parts, n); None for a basis that has no parts."""
         return None
+
+    @property
+    def positive_semidefinite(self) -> bool:
+        """Whether Φ at the centres of the functions is certain to be symmetric and positive semi-definite."""
+        return False
+
+    @property
+    def log_scales(self) -> np.ndarray:
+        """log η (P,): logarithms of the parameters that can be learned; empty where there are none."""
+        return np.zeros(0)
+
+    @property
+    def scale_names(self) -> tuple[str, ...]:
+        """A name for each of the P scales."""
+        return ()
+
+    def with_log_scales(self, values: Any) -> BoundBasis:
+        """The same functions, at the same centres, with other scales: values = log η (P,)."""
+        split(values, [])
+        return self
+
+    def with_scale_per_input(self) -> BoundBasis:
+        """The same functions, a scale that inputs share written once for each input, so as to learn them."""
+        return self
+
+    def scale_gradient(self, X: Array, D: Array) -> np.ndarray:
+        """Σ_nm D_nm ∂φ_m(x_n)/∂ log η_p for the P scales, with D (n, M) = ∂L/∂Φ: (P,)  [T01, app. C]."""
+        return np.zeros(0)
+
+    def log_scale_bounds(self, X: Array, reach: float = 1.0) -> np.ndarray:
+        """Bounds (P, 2) of log η: widths from the smallest distance in X (n, d) to `reach` times the largest.
+
+        Distances are those along an input for a scale of its own, and those between rows for a shared one.
+        Where X does not vary both bounds are the present value.
+        """
+        return np.zeros((0, 2))
 
 
 class Basis(BaseEstimator, ABC):
@@ -169,10 +207,45 @@ class BoundConcatenation(BoundBasis):
 
     def contributions(self, X: Array, weights: Array) -> Array:
         """What each part adds to Φw at the rows of X: (parts, n), with w = weights (M,)."""
-        stacked = weights if self.order is None else take(weights, np.argsort(self.order))
-        starts = np.cumsum([0, *(part.n_functions for part in self.parts)]).tolist()
-        pieces = [part(X) @ stacked[a:b] for part, a, b in zip(self.parts, starts, starts[1:], strict=False)]
+        pieces = [part(X) @ w for part, w in zip(self.parts, self._apart(weights), strict=True)]
         return namespace(*pieces).stack(pieces)
+
+    @property
+    def log_scales(self) -> np.ndarray:
+        """The scales of all parts, one part after the other."""
+        return np.concatenate([part.log_scales for part in self.parts])
+
+    @property
+    def scale_names(self) -> tuple[str, ...]:
+        """part0__gamma, …"""
+        return tuple(f"part{k}__{name}" for k, part in enumerate(self.parts) for name in part.scale_names)
+
+    def with_log_scales(self, values: Any) -> BoundConcatenation:
+        """Each part with its own scales."""
+        pieces = split(values, [len(part.log_scales) for part in self.parts])
+        parts = (part.with_log_scales(piece) for part, piece in zip(self.parts, pieces, strict=True))
+        return replace(self, parts=tuple(parts))
+
+    def with_scale_per_input(self) -> BoundConcatenation:
+        """Each part with scales for each input."""
+        return replace(self, parts=tuple(part.with_scale_per_input() for part in self.parts))
+
+    def scale_gradient(self, X: Array, D: Array) -> np.ndarray:
+        """The gradients of the parts, one part after the other."""
+        pieces = zip(self.parts, self._apart(asfloat64(D)), strict=True)
+        return np.concatenate([part.scale_gradient(X, piece) for part, piece in pieces])
+
+    def log_scale_bounds(self, X: Array, reach: float = 1.0) -> np.ndarray:
+        """The bounds of the parts, one part after the other."""
+        return np.concatenate([part.log_scale_bounds(X, reach) for part in self.parts])
+
+    def _apart(self, A: Array) -> list[Array]:
+        """A (…, M), one value a function on its last axis, in pieces for the parts."""
+        if A.shape[-1] != self.n_functions:
+            raise ValueError(f"D must have a column per function ({self.n_functions}), got {A.shape[-1]}")
+        stacked = A if self.order is None else take(A, np.argsort(self.order), axis=A.ndim - 1)
+        starts = np.cumsum([0, *(part.n_functions for part in self.parts)]).tolist()
+        return [stacked[..., a:b] for a, b in pairwise(starts)]
 
     def _ordered(self, blocks: list[Array], axis: int) -> Array:
         joined = namespace(*blocks).concat(blocks, axis=axis)

@@ -8,21 +8,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from sparsebayes._array import Array, asfloat64, device, is_numpy, namespace, take
-from sparsebayes.bases._distances import absolute_distances, squared_distances
-from sparsebayes.bases._scales import (
-    Gamma,
-    Scale,
-    Width,
-    check_coef0,
-    check_degree,
-    positive_scale,
-    resolve_gamma,
-)
+from sparsebayes._array import Array, asfloat64, device, namespace, take
+from sparsebayes.bases._learnable import Learnable, as_scale, distances_in, split
 from sparsebayes.bases.base import Basis, BoundBasis, as_indices, as_points, check_finite
 from sparsebayes.bases.operators import DenseOperator, Operator
 
@@ -31,9 +22,11 @@ class CentredBasis(Basis):
     """A kernel k(x, z) with the training points as centres z_m: φ_m(x) = k(x, z_m).
 
     symmetric : whether k(x, z) = k(z, x), so that Φ may be computed as its transpose.
+    learnable : the parameters that can be learned; with any, `scale_gradient` is theirs.
     """
 
     symmetric = True
+    learnable: ClassVar[tuple[Learnable, ...]] = ()
 
     @abstractmethod
     def resolve(self, X: Array, sample_weight: Array | None) -> CentredBasis:
@@ -49,6 +42,45 @@ class CentredBasis(Basis):
         if 0 in X.shape:
             raise ValueError(f"X must have at least one row and one column, got shape {tuple(X.shape)}")
         return BoundKernel(self.resolve(X, sample_weight), X)
+
+    def scale_gradient(self, X: Array, Z: Array, D: Array) -> np.ndarray:
+        """Σ_nm D_nm ∂k(x_n, z_m)/∂ log η_p, (P,) in the order of `log_scales`; X (n, d), Z (m, d), D (n, m).
+
+        Here and below the parameters are numbers by now.
+        """
+        return np.zeros(0)
+
+    def positive_semidefinite_at(self, Z: Array) -> bool:
+        """Whether K (m, m), K_ij = k(z_i, z_j), is certain to be symmetric and positive semi-definite."""
+        return False
+
+    @property
+    def log_scales(self) -> np.ndarray:
+        """log η (P,), the logarithms of the parameters that can be learned."""
+        return np.concatenate([np.zeros(0), *(each.log_values(self) for each in self.learnable)])
+
+    @property
+    def scale_names(self) -> tuple[str, ...]:
+        """A name for each of them."""
+        return tuple(name for each in self.learnable for name in each.names(self))
+
+    def with_log_scales(self, values: Any) -> CentredBasis:
+        """The kernel with other values = log η (P,)."""
+        now = {each.name: getattr(self, each.name) for each in self.learnable}
+        pieces = split(values, [np.size(value) for value in now.values()])
+        changed = {name: as_scale(new, now[name]) for name, new in zip(now, pieces, strict=True)}
+        return type(self)(**(self.get_params(deep=False) | changed))
+
+    def with_scale_per_input(self, d: int) -> CentredBasis:
+        """The kernel with one number for each of d inputs in place of one for all."""
+        names = [each.name for each in self.learnable if each.per_input]
+        changed = {name: np.full(d, 1.0) * getattr(self, name) for name in names}
+        return type(self)(**(self.get_params(deep=False) | changed))
+
+    def log_scale_bounds(self, X: np.ndarray, reach: float) -> np.ndarray:
+        """Bounds (P, 2) of log η from the distances between the rows of X."""
+        bounds = (each.log_bounds(self, X, reach) for each in self.learnable)
+        return np.concatenate([np.zeros((0, 2)), *bounds])
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,98 +122,48 @@ class BoundKernel(BoundBasis):
         """The same kernel with the rows of X as centres."""
         return BoundKernel(self.kernel, as_points(X, n_inputs=int(self.centres.shape[1])))
 
+    @property
+    def positive_semidefinite(self) -> bool:
+        """What the kernel says of these centres."""
+        return self.kernel.positive_semidefinite_at(self.centres)
 
-class RBF(CentredBasis):
-    """Gaussian kernel, k(x, z) = exp(−Σ_k η_k (x_k − z_k)²)  [T01, app. C].
+    @property
+    def log_scales(self) -> np.ndarray:
+        """Those of the kernel."""
+        return self.kernel.log_scales
 
-    Parameters
-    ----------
-    gamma : "scale", "auto", a positive number or one per input
-        η. "scale" is 1/(d Var(X)), "auto" is 1/d.
-    width : a positive number or one per input, optional
-        r in exp(−‖x − z‖²/r²); where given, η = 1/r² and gamma is not looked at  [SE07, eq. 39].
-    """
+    @property
+    def scale_names(self) -> tuple[str, ...]:
+        """Those of the kernel."""
+        return self.kernel.scale_names
 
-    def __init__(self, gamma: Gamma = "scale", *, width: Width | None = None) -> None:
-        self.gamma = gamma
-        self.width = width
+    def with_log_scales(self, values: Any) -> BoundKernel:
+        """The kernel with other scales, the same centres."""
+        return BoundKernel(self.kernel.with_log_scales(values), self.centres)
 
-    def resolve(self, X: Array, sample_weight: Array | None) -> RBF:
-        """gamma as numbers."""
-        if self.width is None:
-            return RBF(resolve_gamma(self.gamma, X, sample_weight))
-        return RBF(positive_scale(self.width, "width", int(X.shape[1])) ** -2.0)
+    def with_scale_per_input(self) -> BoundKernel:
+        """The kernel with scales for each input."""
+        return BoundKernel(self.kernel.with_scale_per_input(int(self.centres.shape[1])), self.centres)
 
-    def evaluate(self, X: Array, Z: Array) -> Array:
-        """K_nm = exp(−Σ_k η_k (x_nk − z_mk)²)."""
-        return _exp_of_minus(squared_distances(X, Z, self.gamma))
+    def scale_gradient(self, X: Array, D: Array) -> np.ndarray:
+        """That of the kernel."""
+        X = as_points(X, n_inputs=int(self.centres.shape[1]))
+        D = asfloat64(D, like=X)
+        expected = (X.shape[0], self.n_functions)
+        if tuple(D.shape) != expected:
+            raise ValueError(
+                f"D must have a row per row of X and a column per function, {expected}, got shape "
+                f"{tuple(D.shape)}"
+            )
+        if 0 in expected or not len(self.log_scales):
+            return np.zeros(len(self.log_scales))
+        with np.errstate(over="ignore", invalid="ignore"):  # said better by check_finite
+            return check_finite(self.kernel.scale_gradient(X, self.centres, D), self.kernel)
 
-
-class Laplacian(CentredBasis):
-    """Laplacian kernel, k(x, z) = exp(−Σ_k γ_k |x_k − z_k|); gamma = γ in the words of `RBF`."""
-
-    def __init__(self, gamma: Gamma = "scale") -> None:
-        self.gamma = gamma
-
-    def resolve(self, X: Array, sample_weight: Array | None) -> Laplacian:
-        """gamma as numbers."""
-        return Laplacian(resolve_gamma(self.gamma, X, sample_weight))
-
-    def evaluate(self, X: Array, Z: Array) -> Array:
-        """K_nm = exp(−Σ_k γ_k |x_nk − z_mk|)."""
-        return _exp_of_minus(absolute_distances(X, Z, self.gamma))
-
-
-class Polynomial(CentredBasis):
-    """Polynomial kernel, k(x, z) = (Σ_k γ_k x_k z_k + c)^p.
-
-    gamma = γ in the words of `RBF`, degree = p (an integer of at least 1), coef0 = c.
-    """
-
-    def __init__(self, gamma: Gamma = "scale", degree: int = 3, coef0: float = 0.0) -> None:
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-
-    def resolve(self, X: Array, sample_weight: Array | None) -> Polynomial:
-        """gamma as numbers."""
-        gamma = resolve_gamma(self.gamma, X, sample_weight)
-        return Polynomial(gamma, check_degree(self.degree), check_coef0(self.coef0))
-
-    def evaluate(self, X: Array, Z: Array) -> Array:
-        """K_nm = (Σ_k γ_k x_nk z_mk + c)^p."""
-        return _power(_products(X, Z, self.gamma) + self.coef0, self.degree)
-
-
-class Linear(CentredBasis):
-    """Linear kernel, k(x, z) = Σ_k x_k z_k."""
-
-    def resolve(self, X: Array, sample_weight: Array | None) -> Linear:
-        """There is no parameter."""
-        return self
-
-    def evaluate(self, X: Array, Z: Array) -> Array:
-        """K_nm = Σ_k x_nk z_mk."""
-        return X @ Z.T
-
-
-class Sigmoid(CentredBasis):
-    """Sigmoid kernel, k(x, z) = tanh(Σ_k γ_k x_k z_k + c); gamma = γ in the words of `RBF`, coef0 = c.
-
-    It is not positive definite for all parameters. Basis functions need not be.
-    """
-
-    def __init__(self, gamma: Gamma = "scale", coef0: float = 0.0) -> None:
-        self.gamma = gamma
-        self.coef0 = coef0
-
-    def resolve(self, X: Array, sample_weight: Array | None) -> Sigmoid:
-        """gamma as numbers."""
-        return Sigmoid(resolve_gamma(self.gamma, X, sample_weight), check_coef0(self.coef0))
-
-    def evaluate(self, X: Array, Z: Array) -> Array:
-        """K_nm = tanh(Σ_k γ_k x_nk z_mk + c)."""
-        return namespace(X).tanh(_products(X, Z, self.gamma) + self.coef0)
+    def log_scale_bounds(self, X: Array, reach: float = 1.0) -> np.ndarray:
+        """Those of the kernel."""
+        X = as_points(X, n_inputs=int(self.centres.shape[1]))
+        return self.kernel.log_scale_bounds(distances_in(X), reach)
 
 
 class Kernel(CentredBasis):
@@ -245,25 +227,3 @@ class BoundPrecomputed(BoundBasis):
     def select(self, J: Sequence[int]) -> BoundPrecomputed:
         """The columns J of those kept."""
         return BoundPrecomputed(self.kept[as_indices(J, self.n_functions)], self.n_train)
-
-
-def _products(X: Array, Z: Array, gamma: Scale) -> Array:
-    """Σ_k γ_k x_nk z_mk."""
-    return (X * asfloat64(np.atleast_1d(gamma), like=X)[None, :]) @ Z.T
-
-
-def _exp_of_minus(D: Array) -> Array:
-    """exp(−D), overwriting D where the library can."""
-    D *= -1.0
-    return np.exp(D, out=D) if is_numpy(D) else namespace(D).exp(D)
-
-
-def _power(K: Array, degree: int) -> Array:
-    """K^degree by squaring: several times faster than the general power of large arrays."""
-    if degree == 1:
-        return K
-    root = _power(K, degree // 2)
-    square = root * root
-    if degree % 2:
-        square *= K
-    return square

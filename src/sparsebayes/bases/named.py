@@ -8,8 +8,10 @@ from typing import Any
 from sparsebayes._array import Array
 from sparsebayes.bases._scales import Gamma
 from sparsebayes.bases.base import Basis
-from sparsebayes.bases.kernels import RBF, Kernel, Laplacian, Linear, Polynomial, Precomputed, Sigmoid
+from sparsebayes.bases.kernels import Kernel, Precomputed
+from sparsebayes.bases.products import Linear, Polynomial, Sigmoid
 from sparsebayes.bases.splines import LinearSpline
+from sparsebayes.bases.stationary import RBF, Laplacian
 
 _BY_NAME: dict[str, Callable[[Gamma, int, float], Basis]] = {
     "rbf": lambda gamma, degree, coef0: RBF(gamma),
