@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from sparsebayes.bases import LinearSpline, ThinPlateSpline
+from sparsebayes.bases import CubicSpline, LinearSpline, ThinPlateSpline
 
 
 def as_printed(x, z, r):
@@ -66,3 +66,59 @@ def test_thin_plate_spline_depends_on_the_distance_alone():
     turn = np.linalg.qr(rng.normal(size=(2, 2)))[0]
     moved = X @ turn + rng.normal(size=2)
     assert_allclose(ThinPlateSpline(2.0).bind(moved)(moved), ThinPlateSpline(2.0).bind(X)(X), atol=1e-12)
+
+
+def cubic_as_defined(x, z):
+    """1 + xz + (xz)² + (xz)³ + ∫₀ᵃ (x − u)³(z − u)³ du, the integral exact by Gauss's rule."""
+    nodes, weights = np.polynomial.legendre.leggauss(4)
+    u = (nodes + 1) / 2 * min(x, z)
+    integral = min(x, z) / 2 * np.sum(weights * (x - u) ** 3 * (z - u) ** 3)
+    return 1 + x * z + (x * z) ** 2 + (x * z) ** 3 + integral
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("width", [1.0, 3.0, [1.0, 2.0, 5.0]])
+def test_cubic_spline_is_its_definition(seed, width):
+    rng = np.random.default_rng(seed)
+    X, Z = rng.normal(size=(6, 3)), rng.normal(size=(8, 3))
+    r = np.broadcast_to(width, 3)
+    expected = [
+        [math.prod(cubic_as_defined(x[k] / r[k], z[k] / r[k]) for k in range(3)) for z in Z] for x in X
+    ]
+    assert_allclose(CubicSpline(width).bind(Z)(X), expected, rtol=1e-10, atol=1e-10)
+
+
+class Bilinear(LinearSpline):
+    """Factors x z, which are 0 where an input is."""
+
+    def factor(self, x, z):
+        return x[:, None] * z[None, :]
+
+    def growth(self, x, z, f):
+        return 2.0 * f
+
+
+@pytest.mark.parametrize("zeros", [0, 1, 2])
+def test_gradient_where_factors_vanish(zeros):
+    """Where one factor is 0 the gradient by the others is 0, and by its own width it is that factor's."""
+    rng = np.random.default_rng(zeros)
+    X, Z, D = rng.normal(size=(5, 3)), rng.normal(size=(4, 3)), rng.normal(size=(5, 4))
+    X[2, :zeros] = 0.0
+    K = np.prod(X[:, None, :] * Z[None, :, :], axis=2)
+    gradient = Bilinear([1.0, 1.0, 1.0]).bind(Z).scale_gradient(X, D)
+    assert_allclose(gradient, -2.0 * np.sum(D * K), rtol=1e-12)
+
+
+def test_gradient_by_the_one_factor_that_vanishes():
+    class Shifted(Bilinear):
+        """Factors x z − 1: 0 at x z = 1, where they still grow."""
+
+        def factor(self, x, z):
+            return x[:, None] * z[None, :] - 1.0
+
+        def growth(self, x, z, f):
+            return 2.0 * (f + 1.0)
+
+    X, Z = np.array([[2.0, 3.0]]), np.array([[0.5, 4.0]])
+    gradient = Shifted([1.0, 1.0]).bind(Z).scale_gradient(X, np.ones((1, 1)))
+    assert_allclose(gradient, [-2.0 * 1.0 * 11.0, 0.0])

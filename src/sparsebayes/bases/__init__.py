@@ -5,9 +5,10 @@ from sparsebayes.bases.columns import Bias, BoundBias, BoundColumns, Columns
 from sparsebayes.bases.kernels import BoundKernel, BoundPrecomputed, CentredBasis, Kernel, Precomputed
 from sparsebayes.bases.named import KERNEL_NAMES, as_basis
 from sparsebayes.bases.operators import DenseOperator, Operator, SparseOperator, StackedOperator, as_operator
-from sparsebayes.bases.products import Linear, Polynomial, Sigmoid
-from sparsebayes.bases.splines import LinearSpline, ThinPlateSpline
-from sparsebayes.bases.stationary import RBF, Laplacian
+from sparsebayes.bases.periodic import Periodic
+from sparsebayes.bases.products import Cosine, HistogramIntersection, Linear, Polynomial, Sigmoid
+from sparsebayes.bases.splines import CubicSpline, LinearSpline, ThinPlateSpline
+from sparsebayes.bases.stationary import RBF, Laplacian, Matern, RationalQuadratic
 from sparsebayes.bases.transforms import Band, WaveletOperator
 from sparsebayes.bases.wavelets import BoundWavelet, Wavelet
 
@@ -27,14 +28,20 @@ __all__ = [
     "CentredBasis",
     "Columns",
     "Concatenation",
+    "Cosine",
+    "CubicSpline",
     "DenseOperator",
+    "HistogramIntersection",
     "Kernel",
     "Laplacian",
     "Linear",
     "LinearSpline",
+    "Matern",
     "Operator",
+    "Periodic",
     "Polynomial",
     "Precomputed",
+    "RationalQuadratic",
     "Sigmoid",
     "SparseOperator",
     "StackedOperator",

@@ -16,7 +16,7 @@ FAR = 1e3
 
 def squared_distances(X: Array, Z: Array, eta: Scale) -> Array:
     """D (n, m), D_nm = Σ_k η_k (x_nk − z_mk)², for X (n, d), Z (m, d) and eta = η, one or d numbers."""
-    X, Z = _scaled(X, Z, np.sqrt(eta))
+    X, Z = about_centres(X, Z, np.sqrt(eta))
     if is_numpy(X) and X.shape[1] <= DIRECT_INPUTS:
         return cdist(X, Z, "sqeuclidean")
     return _expanded_squares(X, Z)
@@ -24,7 +24,7 @@ def squared_distances(X: Array, Z: Array, eta: Scale) -> Array:
 
 def absolute_distances(X: Array, Z: Array, eta: Scale) -> Array:
     """D (n, m), D_nm = Σ_k η_k |x_nk − z_mk|, arguments as for `squared_distances`."""
-    X, Z = _scaled(X, Z, eta)
+    X, Z = about_centres(X, Z, eta)
     if is_numpy(X):
         return cdist(X, Z, "cityblock")
     xp = namespace(X, Z)
@@ -41,7 +41,7 @@ def squared_shares(W: Array, D: Array, X: Array, Z: Array, eta: Scale) -> np.nda
     """
     if np.ndim(eta) == 0:
         return np.asarray([total(W, D)])
-    X, Z = _scaled(X, Z, np.sqrt(eta))
+    X, Z = about_centres(X, Z, np.sqrt(eta))
     xp = namespace(W, X, Z)
     products = xp.sum(W, axis=1) @ (X * X) + xp.sum(W, axis=0) @ (Z * Z) - 2.0 * xp.sum((W @ Z) * X, axis=0)
     shares = np.array(to_numpy(products))
@@ -56,7 +56,7 @@ def absolute_shares(W: Array, D: Array, X: Array, Z: Array, eta: Scale) -> np.nd
     """Σ_nm W_nm η_k |x_nk − z_mk|, for D = absolute_distances(X, Z, eta), as `squared_shares`."""
     if np.ndim(eta) == 0:
         return np.asarray([total(W, D)])
-    X, Z = _scaled(X, Z, eta)
+    X, Z = about_centres(X, Z, eta)
     xp = namespace(W, X, Z)
     gaps = (xp.abs(X[:, k][:, None] - Z[:, k][None, :]) for k in range(X.shape[1]))
     return np.asarray([total(W, gap) for gap in gaps])
@@ -71,7 +71,7 @@ def total(W: Array, A: Array) -> float:
     return float(xp.sum(xp.where(W == 0, xp.zeros_like(W), W * A)))
 
 
-def _scaled(X: Array, Z: Array, scale: Scale) -> tuple[Array, Array]:
+def about_centres(X: Array, Z: Array, scale: Scale) -> tuple[Array, Array]:
     """Both sets of rows about the mean of Z, times scale; shifted first, to keep digits far from 0."""
     middle = namespace(X, Z).mean(Z, axis=0)[None, :]
     factor = asfloat64(np.atleast_1d(scale), like=X)[None, :]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from sparsebayes._array import Array, asfloat64, namespace
+from sparsebayes._checks import is_number
 
 Scale = float | np.ndarray  # one for all inputs, or one per input (d,)
 Gamma = Any  # what users may write: "scale", "auto" or a Scale; a Scale once resolved
@@ -44,6 +45,13 @@ def positive_scale(value: Any, name: str, d: int) -> Scale:
     return scale
 
 
+def positive_number(value: Any, name: str) -> float:
+    """value as one positive number."""
+    if not is_number(value) or value <= 0:
+        raise ValueError(f"{name} must be a positive number, got {value!r}")
+    return float(value)
+
+
 def check_degree(degree: Any) -> int:
     """degree as an integer of at least 1."""
     if isinstance(degree, bool) or not isinstance(degree, Integral) or degree < 1:
@@ -53,7 +61,7 @@ def check_degree(degree: Any) -> int:
 
 def check_coef0(coef0: Any) -> float:
     """coef0 as a finite number."""
-    if isinstance(coef0, bool) or not isinstance(coef0, Real) or not np.isfinite(float(coef0)):
+    if not is_number(coef0):
         raise ValueError(f"coef0 must be a finite number, got {coef0!r}")
     return float(coef0)
 

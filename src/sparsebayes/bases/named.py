@@ -9,17 +9,23 @@ from sparsebayes._array import Array
 from sparsebayes.bases._scales import Gamma
 from sparsebayes.bases.base import Basis
 from sparsebayes.bases.kernels import Kernel, Precomputed
-from sparsebayes.bases.products import Linear, Polynomial, Sigmoid
-from sparsebayes.bases.splines import LinearSpline
-from sparsebayes.bases.stationary import RBF, Laplacian
+from sparsebayes.bases.products import Cosine, HistogramIntersection, Linear, Polynomial, Sigmoid
+from sparsebayes.bases.splines import CubicSpline, LinearSpline, ThinPlateSpline
+from sparsebayes.bases.stationary import RBF, Laplacian, Matern, RationalQuadratic
 
 _BY_NAME: dict[str, Callable[[Gamma, int, float], Basis]] = {
     "rbf": lambda gamma, degree, coef0: RBF(gamma),
     "laplacian": lambda gamma, degree, coef0: Laplacian(gamma),
+    "matern": lambda gamma, degree, coef0: Matern(gamma),
+    "rational-quadratic": lambda gamma, degree, coef0: RationalQuadratic(gamma),
     "poly": lambda gamma, degree, coef0: Polynomial(gamma, degree, coef0),
     "linear": lambda gamma, degree, coef0: Linear(),
+    "cosine": lambda gamma, degree, coef0: Cosine(),
     "sigmoid": lambda gamma, degree, coef0: Sigmoid(gamma, coef0),
+    "histogram-intersection": lambda gamma, degree, coef0: HistogramIntersection(),
     "linear-spline": lambda gamma, degree, coef0: LinearSpline(),
+    "cubic-spline": lambda gamma, degree, coef0: CubicSpline(),
+    "thin-plate-spline": lambda gamma, degree, coef0: ThinPlateSpline(),
     "precomputed": lambda gamma, degree, coef0: Precomputed(),
 }
 

@@ -1,10 +1,14 @@
-"""Kernels of products of inputs, Σ_k γ_k x_k z_k."""
+"""Kernels of products and minima of inputs."""
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
-from sparsebayes._array import Array, asfloat64, namespace
+from sparsebayes._array import Array, asfloat64, namespace, to_numpy
+from sparsebayes.bases._distances import absolute_distances, total
+from sparsebayes.bases._learnable import Learnable
 from sparsebayes.bases._scales import Gamma, Scale, check_coef0, check_degree, resolve_gamma
 from sparsebayes.bases.kernels import CentredBasis
 
@@ -14,6 +18,8 @@ class Polynomial(CentredBasis):
 
     gamma = γ in the words of `RBF`, degree = p (an integer of at least 1), coef0 = c.
     """
+
+    learnable: ClassVar[tuple[Learnable, ...]] = (Learnable("gamma", power=-2.0),)
 
     def __init__(self, gamma: Gamma = "scale", degree: int = 3, coef0: float = 0.0) -> None:
         self.gamma = gamma
@@ -29,6 +35,16 @@ class Polynomial(CentredBasis):
         """K_nm = (Σ_k γ_k x_nk z_mk + c)^p."""
         return _power(_products(X, Z, self.gamma) + self.coef0, self.degree)
 
+    def scale_gradient(self, X: Array, Z: Array, D: Array) -> np.ndarray:
+        """∂k/∂ log γ_k = p (Σ_k γ_k x_k z_k + c)^(p−1) γ_k x_k z_k."""
+        products = _products(X, Z, self.gamma)
+        lower = _power(products + self.coef0, self.degree - 1) if self.degree > 1 else 1.0
+        return _product_shares(D * lower * self.degree, products, X, Z, self.gamma)
+
+    def positive_semidefinite_at(self, Z: Array) -> bool:
+        """A sum of products of positive semi-definite kernels unless c is negative."""
+        return self.coef0 >= 0
+
 
 class Linear(CentredBasis):
     """Linear kernel, k(x, z) = Σ_k x_k z_k."""
@@ -41,12 +57,56 @@ class Linear(CentredBasis):
         """K_nm = Σ_k x_nk z_mk."""
         return X @ Z.T
 
+    def positive_semidefinite_at(self, Z: Array) -> bool:
+        """Always."""
+        return True
+
+
+class Cosine(CentredBasis):
+    """Cosine similarity, k(x, z) = Σ_k x_k z_k/(‖x‖ ‖z‖), 0 where x or z is 0."""
+
+    def resolve(self, X: Array, sample_weight: Array | None) -> Cosine:
+        """There is no parameter."""
+        return self
+
+    def evaluate(self, X: Array, Z: Array) -> Array:
+        """K_nm, the products of rows of length one."""
+        return _unit_rows(X) @ _unit_rows(Z).T
+
+    def positive_semidefinite_at(self, Z: Array) -> bool:
+        """Always."""
+        return True
+
+
+class HistogramIntersection(CentredBasis):
+    """Histogram intersection kernel, k(x, z) = Σ_k min(x_k, z_k), for x and z that count or measure."""
+
+    def resolve(self, X: Array, sample_weight: Array | None) -> HistogramIntersection:
+        """There is no parameter."""
+        return self
+
+    def evaluate(self, X: Array, Z: Array) -> Array:
+        """K_nm = ½ Σ_k (x_nk + z_mk − |x_nk − z_mk|)."""
+        xp = namespace(X, Z)
+        K = absolute_distances(X, Z, 1.0)
+        K *= -1.0
+        K += xp.sum(X, axis=1)[:, None]
+        K += xp.sum(Z, axis=1)[None, :]
+        K *= 0.5
+        return K
+
+    def positive_semidefinite_at(self, Z: Array) -> bool:
+        """Where no input is negative: there min(x, z) is the length of what [0, x] and [0, z] share."""
+        return bool(namespace(Z).all(Z >= 0))
+
 
 class Sigmoid(CentredBasis):
     """Sigmoid kernel, k(x, z) = tanh(Σ_k γ_k x_k z_k + c); gamma = γ in the words of `RBF`, coef0 = c.
 
     It is not positive definite for all parameters. Basis functions need not be.
     """
+
+    learnable: ClassVar[tuple[Learnable, ...]] = (Learnable("gamma", power=-2.0),)
 
     def __init__(self, gamma: Gamma = "scale", coef0: float = 0.0) -> None:
         self.gamma = gamma
@@ -60,10 +120,32 @@ class Sigmoid(CentredBasis):
         """K_nm = tanh(Σ_k γ_k x_nk z_mk + c)."""
         return namespace(X).tanh(_products(X, Z, self.gamma) + self.coef0)
 
+    def scale_gradient(self, X: Array, Z: Array, D: Array) -> np.ndarray:
+        """∂k/∂ log γ_k = (1 − k²) γ_k x_k z_k."""
+        products = _products(X, Z, self.gamma)
+        K = namespace(products).tanh(products + self.coef0)
+        return _product_shares(D * (1.0 - K * K), products, X, Z, self.gamma)
+
 
 def _products(X: Array, Z: Array, gamma: Scale) -> Array:
     """Σ_k γ_k x_nk z_mk."""
     return (X * asfloat64(np.atleast_1d(gamma), like=X)[None, :]) @ Z.T
+
+
+def _product_shares(W: Array, products: Array, X: Array, Z: Array, gamma: Scale) -> np.ndarray:
+    """Σ_nm W_nm γ_k x_nk z_mk for each input k, (d,), or over all inputs, (1,), where γ is one number."""
+    if np.ndim(gamma) == 0:
+        return np.asarray([total(W, products)])
+    return to_numpy(namespace(W, X, Z).sum((W @ Z) * X, axis=0)) * gamma
+
+
+def _unit_rows(X: Array) -> Array:
+    """X (n, d) with every row but those of zeros of length one, whatever its units."""
+    xp = namespace(X)
+    largest = xp.max(xp.abs(X), axis=1, keepdims=True)
+    X = X / xp.where(largest > 0, largest, xp.ones_like(largest))
+    length = xp.sqrt(xp.sum(X * X, axis=1, keepdims=True))
+    return X / xp.where(length > 0, length, xp.ones_like(length))
 
 
 def _power(K: Array, degree: int) -> Array:

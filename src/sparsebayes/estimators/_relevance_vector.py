@@ -25,11 +25,13 @@ class RelevanceVectorRegressor(RegressionModel):
     Parameters
     ----------
     kernel : str, callable or Basis, default="rbf"
-        "rbf", "laplacian", "poly", "linear", "sigmoid", "linear-spline" or "precomputed" (X is the kernel
-        matrix, the training points in its columns); a callable k(X, Z) that returns an array (n, m); or a
-        basis object, such as `RBF(gamma=[1.0, 0.1]) + Columns(degree=2)`.
+        "rbf", "laplacian", "matern", "rational-quadratic", "poly", "linear", "cosine", "sigmoid",
+        "histogram-intersection", "linear-spline", "cubic-spline", "thin-plate-spline" or "precomputed" (X is
+        the kernel matrix, the training points in its columns); a callable k(X, Z) that returns an array
+        (n, m); or a basis object, such as `RBF(gamma=[1.0, 0.1]) + Columns(degree=2)`.
     gamma : {"scale", "auto"}, float or sequence of float, default="scale"
-        Scale of the named kernels "rbf", "laplacian", "poly" and "sigmoid", one for all inputs or one each.
+        Scale of the named kernels "rbf", "laplacian", "matern", "rational-quadratic", "poly" and "sigmoid",
+        one for all inputs or one each.
         "scale" is 1 / (n_features · Var(X)), "auto" is 1 / n_features. A Gaussian of width r has gamma =
         1/r².
     degree : int, default=3
