@@ -38,6 +38,12 @@ def inverse_multiquadric(X, Z):
     return 1.0 / xp.sqrt(1.0 + xp.sum((X[:, None, :] - Z[None, :, :]) ** 2, axis=2))
 
 
+def lopsided(X, Z):
+    """A kernel that is not symmetric."""
+    xp = array_api_compat.array_namespace(X, Z)
+    return xp.tanh(X[:, :1] - 2.0 * Z[:, 0][None, :])
+
+
 EXAMPLES: dict[type[Basis], list[Basis]] = {
     RBF: [RBF(), RBF("auto"), RBF(0.3), RBF(width=2.0)],
     Matern: [Matern(), Matern(0.4, nu=1.5), Matern(width=3.0)],
@@ -52,7 +58,7 @@ EXAMPLES: dict[type[Basis], list[Basis]] = {
     LinearSpline: [LinearSpline(), LinearSpline(width=3.0)],
     CubicSpline: [CubicSpline(width=2.0)],
     ThinPlateSpline: [ThinPlateSpline(), ThinPlateSpline(width=3.0)],
-    Kernel: [Kernel(inverse_multiquadric)],
+    Kernel: [Kernel(inverse_multiquadric), Kernel(lopsided)],
     Precomputed: [Precomputed()],
     Columns: [Columns(), Columns(degree=2), Columns(degree=3)],
     Bias: [Bias()],

@@ -167,7 +167,12 @@ class BoundKernel(BoundBasis):
 
 
 class Kernel(CentredBasis):
-    """Any kernel: `function(X, Z)` returns K (n, m), K_nm = k(x_n, z_m), for X (n, d) and Z (m, d)."""
+    """Any kernel: `function(X, Z)` returns K (n, m), K_nm = k(x_n, z_m), for X (n, d) and Z (m, d).
+
+    It need not be symmetric, nor positive definite.
+    """
+
+    symmetric = False
 
     def __init__(self, function: Callable[[Array, Array], Array]) -> None:
         self.function = function
