@@ -18,10 +18,13 @@ from sparsebayes.bases import (
     CubicSpline,
     HistogramIntersection,
     Kernel,
+    KernelProduct,
+    KernelSum,
     Laplacian,
     Linear,
     LinearSpline,
     Matern,
+    MultiScale,
     Periodic,
     Polynomial,
     Precomputed,
@@ -63,7 +66,22 @@ EXAMPLES: dict[type[Basis], list[Basis]] = {
     Columns: [Columns(), Columns(degree=2), Columns(degree=3)],
     Bias: [Bias()],
     Wavelet: [Wavelet(), Wavelet("haar")],
-    Concatenation: [RBF() + Columns(degree=2) + Bias(), Linear() + RBF(0.1), Bias() + Bias()],
+    KernelProduct: [RBF(0.2) * Periodic(3.0), RBF() * Linear() * Kernel(lopsided)],
+    KernelSum: [
+        KernelSum([RBF(0.2), Linear()]),
+        KernelSum([Matern(), Matern() * Linear()], weights=[2.0, 0.3]),
+    ],
+    MultiScale: [
+        MultiScale(RBF()),
+        MultiScale(RationalQuadratic(0.2) * Periodic(3.0), widths=(0.5, 3.0)),
+        MultiScale(KernelSum([Laplacian(), LinearSpline(2.0)]), widths=[2.0]),
+    ],
+    Concatenation: [
+        RBF() + Columns(degree=2) + Bias(),
+        Linear() + RBF(0.1),
+        Bias() + Bias(),
+        MultiScale(RBF()) + Columns(),
+    ],
 }
 
 

@@ -2,7 +2,9 @@
 
 from sparsebayes.bases.base import Basis, BoundBasis, BoundConcatenation, Concatenation
 from sparsebayes.bases.columns import Bias, BoundBias, BoundColumns, Columns
-from sparsebayes.bases.kernels import BoundKernel, BoundPrecomputed, CentredBasis, Kernel, Precomputed
+from sparsebayes.bases.given import BoundPrecomputed, Kernel, Precomputed
+from sparsebayes.bases.kernels import BoundKernel, CentredBasis, KernelProduct, KernelSum
+from sparsebayes.bases.multiscale import BoundMultiScale, MultiScale
 from sparsebayes.bases.named import KERNEL_NAMES, as_basis
 from sparsebayes.bases.operators import DenseOperator, Operator, SparseOperator, StackedOperator, as_operator
 from sparsebayes.bases.periodic import Periodic
@@ -23,6 +25,7 @@ __all__ = [
     "BoundColumns",
     "BoundConcatenation",
     "BoundKernel",
+    "BoundMultiScale",
     "BoundPrecomputed",
     "BoundWavelet",
     "CentredBasis",
@@ -33,10 +36,13 @@ __all__ = [
     "DenseOperator",
     "HistogramIntersection",
     "Kernel",
+    "KernelProduct",
+    "KernelSum",
     "Laplacian",
     "Linear",
     "LinearSpline",
     "Matern",
+    "MultiScale",
     "Operator",
     "Periodic",
     "Polynomial",

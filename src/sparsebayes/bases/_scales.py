@@ -52,6 +52,13 @@ def positive_number(value: Any, name: str) -> float:
     return float(value)
 
 
+def positive_numbers(values: Any, name: str, count: int) -> np.ndarray:
+    """values as `count` positive numbers."""
+    if not isinstance(values, list | tuple | np.ndarray) or len(values) != count:
+        raise ValueError(f"{name} must be {count} positive numbers, got {values!r}")
+    return np.asarray([positive_number(value, f"each of {name}") for value in values])
+
+
 def check_degree(degree: Any) -> int:
     """degree as an integer of at least 1."""
     if isinstance(degree, bool) or not isinstance(degree, Integral) or degree < 1:

@@ -6,7 +6,6 @@ data it becomes a `BoundBasis`: M functions φ_1 … φ_M with every parameter a
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,6 +18,7 @@ from sklearn.base import BaseEstimator
 
 from sparsebayes._array import Array, asfloat64, namespace, take
 from sparsebayes.bases._learnable import split
+from sparsebayes.bases._parts import HasParts
 from sparsebayes.bases.operators import DenseOperator, Operator, StackedOperator
 
 
@@ -111,7 +111,7 @@ class Basis(BaseEstimator, ABC):
         return Concatenation([*_parts_of(self), *_parts_of(other)])
 
 
-class Concatenation(Basis):
+class Concatenation(HasParts, Basis):
     """The functions of several bases side by side: Φ = [Φ_1 Φ_2 …]. Usually written `a + b`.
 
     The parameters of part k go by the names `part{k}` and `part{k}__{parameter}`.
@@ -120,36 +120,9 @@ class Concatenation(Basis):
     def __init__(self, parts: Sequence[Basis]) -> None:
         self.parts = parts
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """`parts`; with `deep` also every part and its parameters."""
-        params: dict[str, Any] = {"parts": self.parts}
-        if deep:
-            for k, part in enumerate(self.parts):
-                params[f"part{k}"] = part
-                params |= {f"part{k}__{name}": value for name, value in part.get_params().items()}
-        return params
-
-    def set_params(self, **params: Any) -> Self:
-        """Set `parts`, then whole parts (`part0=...`), then parameters of parts (`part0__gamma=...`)."""
-        if "parts" in params:
-            self.parts = params.pop("parts")
-        replaced = list(self.parts)
-        for name in [name for name in params if re.fullmatch(r"part\d+", name)]:
-            k = int(name.removeprefix("part"))
-            if k >= len(replaced):
-                raise ValueError(f"{name} does not exist: the concatenation has {len(replaced)} parts")
-            replaced[k] = params.pop(name)
-            self.parts = replaced
-        super().set_params(**params)
-        return self
-
     def bind(self, X: Array, sample_weight: Array | None = None) -> BoundConcatenation:
         """Bind every part to the same data."""
-        if not isinstance(self.parts, list | tuple) or not self.parts:
-            raise TypeError(f"parts must be a non-empty list of bases, got {self.parts!r}")
-        for part in self.parts:
-            if not isinstance(part, Basis):
-                raise TypeError(f"parts must be bases, got {part!r}")
+        self.check_parts(Basis, "bases")
         return BoundConcatenation(tuple(part.bind(X, sample_weight) for part in self.parts))
 
 
@@ -173,7 +146,7 @@ class BoundConcatenation(BoundBasis):
         """[Φ_1 Φ_2 …] at the rows of X."""
         return self._ordered([part(X) for part in self.parts], axis=1)
 
-    def select(self, J: Sequence[int]) -> BoundConcatenation:
+    def select(self, J: Sequence[int]) -> Self:
         """The functions J, in that order. Parts left without a function stay: `centred_at` needs them."""
         stacked = as_indices(J, self.n_functions)
         if self.order is not None:
@@ -183,7 +156,7 @@ class BoundConcatenation(BoundBasis):
         owner = np.searchsorted(starts, stacked, side="right") - 1
         parts = tuple(part.select(stacked[owner == k] - starts[k]) for k, part in enumerate(self.parts))
         order = np.argsort(np.argsort(owner, kind="stable"))
-        return BoundConcatenation(parts, None if _is_arange(order) else order)
+        return replace(self, parts=parts, order=None if _is_arange(order) else order)
 
     def operator(self, X: Array) -> Operator:
         """The operators of the parts side by side."""
@@ -203,7 +176,7 @@ class BoundConcatenation(BoundBasis):
     def centred_at(self, X: Array) -> BoundBasis | None:
         """The parts that have centres, each centred at the rows of X; None where no part has."""
         moved = tuple(m for m in (part.centred_at(X) for part in self.parts) if m is not None)
-        return BoundConcatenation(moved) if moved else None
+        return replace(self, parts=moved, order=None) if moved else None
 
     def contributions(self, X: Array, weights: Array) -> Array:
         """What each part adds to Φw at the rows of X: (parts, n), with w = weights (M,)."""
@@ -220,13 +193,13 @@ class BoundConcatenation(BoundBasis):
         """part0__gamma, …"""
         return tuple(f"part{k}__{name}" for k, part in enumerate(self.parts) for name in part.scale_names)
 
-    def with_log_scales(self, values: Any) -> BoundConcatenation:
+    def with_log_scales(self, values: Any) -> Self:
         """Each part with its own scales."""
         pieces = split(values, [len(part.log_scales) for part in self.parts])
         parts = (part.with_log_scales(piece) for part, piece in zip(self.parts, pieces, strict=True))
         return replace(self, parts=tuple(parts))
 
-    def with_scale_per_input(self) -> BoundConcatenation:
+    def with_scale_per_input(self) -> Self:
         """Each part with scales for each input."""
         return replace(self, parts=tuple(part.with_scale_per_input() for part in self.parts))
 

@@ -6,14 +6,17 @@ A kernel class states its parameters, how they become numbers (`resolve`) and th
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from sparsebayes._array import Array, asfloat64, device, namespace, take
+from sparsebayes.bases._distances import total
 from sparsebayes.bases._learnable import Learnable, as_scale, distances_in, split
+from sparsebayes.bases._parts import HasParts
+from sparsebayes.bases._scales import positive_numbers
 from sparsebayes.bases.base import Basis, BoundBasis, as_indices, as_points, check_finite
 from sparsebayes.bases.operators import DenseOperator, Operator
 
@@ -21,12 +24,17 @@ from sparsebayes.bases.operators import DenseOperator, Operator
 class CentredBasis(Basis):
     """A kernel k(x, z) with the training points as centres z_m: φ_m(x) = k(x, z_m).
 
-    symmetric : whether k(x, z) = k(z, x), so that Φ may be computed as its transpose.
+    `a * b` is the kernel whose value is the product of both.
+
     learnable : the parameters that can be learned; with any, `scale_gradient` is theirs.
     """
 
-    symmetric = True
     learnable: ClassVar[tuple[Learnable, ...]] = ()
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether k(x, z) = k(z, x), so that Φ may be computed as its transpose."""
+        return True
 
     @abstractmethod
     def resolve(self, X: Array, sample_weight: Array | None) -> CentredBasis:
@@ -35,6 +43,11 @@ class CentredBasis(Basis):
     @abstractmethod
     def evaluate(self, X: Array, Z: Array) -> Array:
         """K (n, m), K_nm = k(x_n, z_m), for X (n, d) and Z (m, d). The parameters are numbers by now."""
+
+    def __mul__(self, other: CentredBasis) -> KernelProduct:
+        if not isinstance(other, CentredBasis):
+            return NotImplemented
+        return KernelProduct([*_factors_of(self), *_factors_of(other)])
 
     def bind(self, X: Array, sample_weight: Array | None = None) -> BoundKernel:
         """The kernel with the rows of X as centres."""
@@ -63,6 +76,12 @@ class CentredBasis(Basis):
     def scale_names(self) -> tuple[str, ...]:
         """A name for each of them."""
         return tuple(name for each in self.learnable for name in each.names(self))
+
+    @property
+    def width_powers(self) -> np.ndarray:
+        """ρ (P,): at c times the width of the functions η_p is c^ρ_p times as large."""
+        powers = ((each.log_values(self), each.power * each.is_width) for each in self.learnable)
+        return np.concatenate([np.zeros(0), *(np.full(len(values), power) for values, power in powers)])
 
     def with_log_scales(self, values: Any) -> CentredBasis:
         """The kernel with other values = log η (P,)."""
@@ -166,69 +185,129 @@ class BoundKernel(BoundBasis):
         return self.kernel.log_scale_bounds(distances_in(X), reach)
 
 
-class Kernel(CentredBasis):
-    """Any kernel: `function(X, Z)` returns K (n, m), K_nm = k(x_n, z_m), for X (n, d) and Z (m, d).
-
-    It need not be symmetric, nor positive definite.
-    """
-
-    symmetric = False
-
-    def __init__(self, function: Callable[[Array, Array], Array]) -> None:
-        self.function = function
-
-    def resolve(self, X: Array, sample_weight: Array | None) -> Kernel:
-        """The function as it is."""
-        if not callable(self.function):
-            raise TypeError(f"function must be a callable k(X, Z), got {self.function!r}")
-        return Kernel(self.function)
-
-    def evaluate(self, X: Array, Z: Array) -> Array:
-        """What the function returns, its shape checked."""
-        K: Any = self.function(X, Z)
-        try:
-            K = asfloat64(K, like=X)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"kernel must return an array of numbers, got {type(K).__name__}") from error
-        expected = (X.shape[0], Z.shape[0])
-        if tuple(K.shape) != expected:
-            raise ValueError(f"kernel returned shape {tuple(K.shape)}, expected {expected}")
-        return K
-
-
-class Precomputed(Basis):
-    """X itself is the kernel matrix: X_nm = k(x_n, z_m), the training points z_m in the columns."""
-
-    def bind(self, X: Array, sample_weight: Array | None = None) -> BoundPrecomputed:
-        """One function per column of the square X."""
-        X = as_points(X)
-        if X.shape[0] != X.shape[1]:
-            raise ValueError(f"X must be square when kernel='precomputed', got shape {tuple(X.shape)}")
-        return BoundPrecomputed(np.arange(X.shape[1]), int(X.shape[1]))
-
-
-@dataclass(frozen=True, eq=False)
-class BoundPrecomputed(BoundBasis):
-    """Columns `kept` of kernel matrices that are `n_train` columns wide."""
-
-    kept: np.ndarray
-    n_train: int
+class _Composed(HasParts, CentredBasis):
+    """A kernel made of others: their scales, one part after the other, after its own."""
 
     @property
-    def n_functions(self) -> int:
-        """M, the number of columns kept."""
-        return len(self.kept)
+    def symmetric(self) -> bool:
+        """Where all parts are."""
+        return all(part.symmetric for part in self.parts)
 
-    def __call__(self, X: Array) -> Array:
-        """X[:, kept]."""
-        X = as_points(X)
-        if X.shape[1] != self.n_train:
-            raise ValueError(
-                f"X must have as many columns as there were training points ({self.n_train}) "
-                f"when kernel='precomputed', got {X.shape[1]}"
-            )
-        return X if np.array_equal(self.kept, np.arange(self.n_train)) else take(X, self.kept, axis=1)
+    def positive_semidefinite_at(self, Z: Array) -> bool:
+        """Where all parts are: so are sums and products of such matrices, entry by entry."""
+        return all(part.positive_semidefinite_at(Z) for part in self.parts)
 
-    def select(self, J: Sequence[int]) -> BoundPrecomputed:
-        """The columns J of those kept."""
-        return BoundPrecomputed(self.kept[as_indices(J, self.n_functions)], self.n_train)
+    @property
+    def log_scales(self) -> np.ndarray:
+        """Its own, and those of the parts."""
+        return np.concatenate([super().log_scales, *(part.log_scales for part in self.parts)])
+
+    @property
+    def scale_names(self) -> tuple[str, ...]:
+        """Its own, and part0__gamma, …"""
+        parts = (f"part{k}__{name}" for k, part in enumerate(self.parts) for name in part.scale_names)
+        return (*super().scale_names, *parts)
+
+    @property
+    def width_powers(self) -> np.ndarray:
+        """All parts are made wider together."""
+        return np.concatenate([super().width_powers, *(part.width_powers for part in self.parts)])
+
+    def with_log_scales(self, values: Any) -> CentredBasis:
+        """Each part with its own scales."""
+        own, *pieces = split(
+            values, [len(super().log_scales), *(len(part.log_scales) for part in self.parts)]
+        )
+        parts = [part.with_log_scales(piece) for part, piece in zip(self.parts, pieces, strict=True)]
+        return super().with_log_scales(own).set_params(parts=parts)
+
+    def with_scale_per_input(self, d: int) -> CentredBasis:
+        """Each part with scales for each input."""
+        return (
+            super().with_scale_per_input(d).set_params(parts=[p.with_scale_per_input(d) for p in self.parts])
+        )
+
+    def log_scale_bounds(self, X: np.ndarray, reach: float) -> np.ndarray:
+        """Those of the parts."""
+        parts = (part.log_scale_bounds(X, reach) for part in self.parts)
+        return np.concatenate([super().log_scale_bounds(X, reach), *parts])
+
+
+class KernelProduct(_Composed):
+    """The product of kernels, k(x, z) = Π_j k_j(x, z): usually written `a * b`.
+
+    parts : list of kernels k_j. Their parameters go by the names `part{j}__{parameter}`.
+    """
+
+    def __init__(self, parts: Sequence[CentredBasis]) -> None:
+        self.parts = parts
+
+    def resolve(self, X: Array, sample_weight: Array | None) -> KernelProduct:
+        """Every part resolved."""
+        self.check_parts(CentredBasis, "kernels")
+        return KernelProduct([part.resolve(X, sample_weight) for part in self.parts])
+
+    def evaluate(self, X: Array, Z: Array) -> Array:
+        """K_nm, one factor a part."""
+        K = self.parts[0].evaluate(X, Z)
+        for part in self.parts[1:]:
+            K = K * part.evaluate(X, Z)
+        return K
+
+    def scale_gradient(self, X: Array, Z: Array, D: Array) -> np.ndarray:
+        """∂k/∂ log η for a scale of part j: that of k_j, times the other factors."""
+        values = [part.evaluate(X, Z) for part in self.parts]
+        pieces = [np.zeros(0)]
+        for j, part in enumerate(self.parts):
+            others = D
+            for value in values[:j] + values[j + 1 :]:
+                others = others * value
+            pieces.append(part.scale_gradient(X, Z, others))
+        return np.concatenate(pieces)
+
+
+class KernelSum(_Composed):
+    """The sum of kernels as one kernel, k(x, z) = Σ_j c_j k_j(x, z).
+
+    A function of it is a sum of one function of each part, at the same centre and in fixed proportions. In a
+    concatenation `a + b` there are the functions of both, each with a weight of its own.
+
+    Parameters
+    ----------
+    parts : list of kernels
+        k_j. Their parameters go by the names `part{j}__{parameter}`.
+    weights : positive numbers, one a part, optional
+        c_j, by default all 1.
+    """
+
+    learnable: ClassVar[tuple[Learnable, ...]] = (
+        Learnable("weights", power=0.0, limits=(1e-3, 1e3), per_input=False, is_width=False),
+    )
+
+    def __init__(self, parts: Sequence[CentredBasis], weights: Any = None) -> None:
+        self.parts = parts
+        self.weights = weights
+
+    def resolve(self, X: Array, sample_weight: Array | None) -> KernelSum:
+        """Every part resolved, weights as numbers."""
+        self.check_parts(CentredBasis, "kernels")
+        count = len(self.parts)
+        weights = np.ones(count) if self.weights is None else positive_numbers(self.weights, "weights", count)
+        return KernelSum([part.resolve(X, sample_weight) for part in self.parts], weights)
+
+    def evaluate(self, X: Array, Z: Array) -> Array:
+        """K_nm, one term a part."""
+        terms = zip(self.weights.tolist(), self.parts, strict=True)
+        return sum(weight * part.evaluate(X, Z) for weight, part in terms)
+
+    def scale_gradient(self, X: Array, Z: Array, D: Array) -> np.ndarray:
+        """∂k/∂ log c_j = c_j k_j, and c_j times the gradient of k_j by its own scales."""
+        terms = list(zip(self.weights.tolist(), self.parts, strict=True))
+        by_weights = [weight * total(D, part.evaluate(X, Z)) for weight, part in terms]
+        return np.concatenate(
+            [by_weights, *(weight * part.scale_gradient(X, Z, D) for weight, part in terms)]
+        )
+
+
+def _factors_of(kernel: CentredBasis) -> Sequence[CentredBasis]:
+    return kernel.parts if isinstance(kernel, KernelProduct) else [kernel]

@@ -8,7 +8,7 @@ from typing import Any
 from sparsebayes._array import Array
 from sparsebayes.bases._scales import Gamma
 from sparsebayes.bases.base import Basis
-from sparsebayes.bases.kernels import Kernel, Precomputed
+from sparsebayes.bases.given import Kernel, Precomputed
 from sparsebayes.bases.products import Cosine, HistogramIntersection, Linear, Polynomial, Sigmoid
 from sparsebayes.bases.splines import CubicSpline, LinearSpline, ThinPlateSpline
 from sparsebayes.bases.stationary import RBF, Laplacian, Matern, RationalQuadratic

@@ -23,16 +23,23 @@ def candidate_numbers(bound: BoundBasis, rows: np.ndarray, n: int) -> np.ndarray
         start, numbers = 0, []
         for part in bound.parts:
             numbers.append(start + candidate_numbers(part, rows, n))
-            start += n if _one_a_row(part) else part.n_functions
+            start += _count(part, n)
         return np.concatenate(numbers)
     return rows if _one_a_row(bound) else np.arange(bound.n_functions)
 
 
 def centres(bound: BoundBasis, n_features: int) -> np.ndarray:
     """The centres (K, d) of those functions that have one, in the order of the functions."""
-    parts = bound.parts if isinstance(bound, BoundConcatenation) else (bound,)
-    found = [part.vectors for part in parts if part.vectors is not None]
-    return np.concatenate([np.empty((0, n_features)), *found])
+    if isinstance(bound, BoundConcatenation):
+        return np.concatenate([centres(part, n_features) for part in bound.parts])
+    return np.empty((0, n_features)) if bound.vectors is None else bound.vectors
+
+
+def _count(bound: BoundBasis, n: int) -> int:
+    """How many functions all n rows would have given."""
+    if isinstance(bound, BoundConcatenation):
+        return sum(_count(part, n) for part in bound.parts)
+    return n if _one_a_row(bound) else bound.n_functions
 
 
 def _one_a_row(bound: BoundBasis) -> bool:
