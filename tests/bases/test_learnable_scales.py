@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import array_api_strict
 import numpy as np
 import pytest
-from basis_examples import every_basis, random_problem, seeds
+from basis_examples import every_basis, problem, random_problem, seeds
 from numpy.testing import assert_allclose, assert_array_equal
 
 from sparsebayes.bases import (
     RBF,
     Bias,
     BoundBasis,
+    CentredBasis,
     Columns,
     CubicSpline,
     Laplacian,
@@ -218,9 +221,65 @@ def test_gradient_keeps_its_digits_for_any_width(width, d):
     assert_allclose(bound.scale_gradient(X, D), expected, atol=1e-8 * np.abs(weights).sum(), rtol=1e-8)
 
 
-def test_gradient_needs_a_few_arrays_of_the_size_of_the_design_matrix():
-    import tracemalloc
+def hard_points(case: str, rng: np.random.Generator) -> np.ndarray:
+    """Inputs that a scale for all, or one for each, may break on."""
+    X = rng.normal(size=(16, 3))
+    if case == "units":
+        return X * [1e-6, 1.0, 1e6]
+    if case == "constant":
+        X[:, 1] = 0.1
+    if case == "identical":
+        X[:, 2] = X[:, 0]
+    if case == "more inputs than rows":
+        return rng.normal(size=(4, 9))
+    if case == "repeated rows":
+        return np.repeat(X[:4], 4, axis=0)
+    return X
 
+
+@every_basis
+@pytest.mark.parametrize("case", ["units", "constant", "identical", "more inputs than rows", "repeated rows"])
+def test_functions_and_gradients_are_finite_on_hard_inputs(basis, case):
+    """At the scales the basis starts from, and at their bounds."""
+    rng = np.random.default_rng(len(case))
+    basis, X, _ = problem(basis, *[hard_points(case, rng)] * 2)
+    bound = basis.bind(X)
+    D = rng.normal(size=(len(X), bound.n_functions))
+    for functions in (bound, bound.with_scale_per_input()):
+        low, high = functions.log_scale_bounds(X, reach=100.0).T
+        inside = np.clip(functions.log_scales, low, high)
+        for values in (functions.log_scales, inside, low, high):
+            moved = functions.with_log_scales(values)
+            assert np.isfinite(moved(X)).all()
+            assert np.isfinite(moved.scale_gradient(X, D)).all()
+
+
+def test_identical_inputs_have_the_same_gradient():
+    rng = np.random.default_rng(0)
+    X = hard_points("identical", rng)
+    bound = RBF([0.5, 0.2, 0.5]).bind(X)
+    gradient = bound.scale_gradient(X, rng.normal(size=(16, 16)))
+    assert_allclose(gradient[0], gradient[2], rtol=1e-12)
+
+
+def test_a_period_is_sought_within_the_data():
+    X = np.arange(5.0)[:, None]
+    bounds = Periodic().bind(X).log_scale_bounds(X, reach=100.0)
+    assert_allclose(np.exp(bounds), [[1.0, 4.0], [0.05, 20.0]])
+
+
+def test_a_kernel_that_can_learn_has_a_gradient():
+    class Unfinished(RBF):
+        scale_gradient = CentredBasis.scale_gradient
+
+        def resolve(self, X, sample_weight):
+            return self
+
+    with pytest.raises(NotImplementedError, match="Unfinished has parameters to learn but no scale_gradient"):
+        Unfinished(1.0).bind(np.ones((2, 1))).scale_gradient(np.ones((3, 1)), np.ones((3, 2)))
+
+
+def test_gradient_needs_a_few_arrays_of_the_size_of_the_design_matrix():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1500, 12))
     bound = RBF(np.full(12, 0.1)).bind(X[:700])

@@ -27,6 +27,7 @@ class Learnable:
     limits : (lowest, highest) value of a parameter without units; None for one whose widths are distances.
     per_input : whether there may be one for each input.
     is_width : whether to change it is to change the width of the functions; a period, for one, is not.
+    narrowest : the least width that is worth trying, as a share of the largest distance.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Learnable:
     limits: tuple[float, float] | None = None
     per_input: bool = True
     is_width: bool = True
+    narrowest: float = NARROWEST
 
     def log_values(self, kernel: Any) -> np.ndarray:
         """The logarithms of what the kernel has now, (1,) or (d,)."""
@@ -50,9 +52,11 @@ class Learnable:
         if self.limits is not None:
             return np.tile(np.log(self.limits), (len(now), 1))
         shared = np.ndim(getattr(kernel, self.name)) == 0
-        distances = np.asarray([_shared_range(X)] if shared else [_range(x) for x in X.T])
-        varies = distances[:, 1] > 0
-        widths = np.where(varies[:, None], distances * [1.0, reach], 1.0)
+        smallest, largest = np.asarray([_shared_range(X)] if shared else [_range(x) for x in X.T]).T
+        varies = largest > 0
+        widest = largest * reach if self.is_width else largest  # what repeats itself does so within the data
+        widths = np.stack([np.maximum(smallest, self.narrowest * largest), widest], axis=1)
+        widths = np.where(varies[:, None], widths, 1.0)
         bounds = np.sort(self.power * np.log(widths), axis=1)
         return np.where(varies[:, None], bounds, now[:, None])
 
@@ -88,7 +92,7 @@ def _range(x: np.ndarray) -> tuple[float, float]:
     if len(values) < 2:
         return 0.0, 0.0
     largest = float(values[-1] - values[0])
-    return max(float(np.diff(values).min()), NARROWEST * largest), largest
+    return float(np.diff(values).min()), largest
 
 
 def _shared_range(X: np.ndarray) -> tuple[float, float]:
@@ -98,4 +102,4 @@ def _shared_range(X: np.ndarray) -> tuple[float, float]:
         return 0.0, 0.0
     largest = float(np.linalg.norm(np.ptp(points, axis=0)))
     nearest = float(KDTree(points).query(points, k=2)[0][:, 1].min())
-    return max(nearest, NARROWEST * largest), largest
+    return nearest, largest

@@ -26,7 +26,7 @@ class CentredBasis(Basis):
 
     `a * b` is the kernel whose value is the product of both.
 
-    learnable : the parameters that can be learned; with any, `scale_gradient` is theirs.
+    learnable : the parameters that can be learned; a kernel that has any defines `scale_gradient`.
     """
 
     learnable: ClassVar[tuple[Learnable, ...]] = ()
@@ -61,6 +61,8 @@ class CentredBasis(Basis):
 
         Here and below the parameters are numbers by now.
         """
+        if self.learnable:
+            raise NotImplementedError(f"{type(self).__name__} has parameters to learn but no scale_gradient")
         return np.zeros(0)
 
     def positive_semidefinite_at(self, Z: Array) -> bool:

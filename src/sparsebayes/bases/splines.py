@@ -20,7 +20,8 @@ class _Spline(CentredBasis):
     width = r, a positive number or one per input.
     """
 
-    learnable: ClassVar[tuple[Learnable, ...]] = (Learnable("width", power=1.0),)
+    # splines grow with powers of x/r, beyond what can be computed where r is much less than the range of x
+    learnable: ClassVar[tuple[Learnable, ...]] = (Learnable("width", power=1.0, narrowest=1e-2),)
 
     def __init__(self, width: Width = 1.0) -> None:
         self.width = width
