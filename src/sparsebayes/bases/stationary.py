@@ -37,7 +37,7 @@ class _Radial(CentredBasis):
 
     @abstractmethod
     def slope(self, q: Array) -> Array:
-        """∂f/∂q."""
+        """∂f/∂q, an array of its own."""
 
     def evaluate(self, X: Array, Z: Array) -> Array:
         """K_nm = f(q_nm)."""
@@ -46,7 +46,9 @@ class _Radial(CentredBasis):
     def scale_gradient(self, X: Array, Z: Array, D: Array) -> np.ndarray:
         """∂k/∂ log γ_k = f'(q) γ_k (x_k − z_k)²  [T01, app. C]."""
         q = squared_distances(X, Z, self.gamma)
-        return squared_shares(D * self.slope(q), q, X, Z, self.gamma)
+        weights = self.slope(q)
+        weights *= D
+        return squared_shares(weights, q, X, Z, self.gamma)
 
     def positive_semidefinite_at(self, Z: Array) -> bool:
         """Always."""
@@ -84,7 +86,9 @@ class RBF(_Radial):
 
     def slope(self, q: Array) -> Array:
         """−exp(−q)."""
-        return -namespace(q).exp(-q)
+        slope = _exp_of_minus(q + 0.0)
+        slope *= -1.0
+        return slope
 
 
 class Matern(_Radial):
@@ -124,8 +128,8 @@ class Matern(_Radial):
     def slope(self, q: Array) -> Array:
         """−3 exp(−s), or −5/3 (1 + s) exp(−s): finite where q = 0."""
         s = self._argument(q)
-        shape = -3.0 if self.nu == 1.5 else (-5.0 / 3.0) * (1.0 + s)
-        return shape * namespace(s).exp(-s)
+        slope = (-5.0 / 3.0) * (1.0 + s) if self.nu == 2.5 else -3.0
+        return _exp_of_minus(s) * slope
 
     def _argument(self, q: Array) -> Array:
         """s = √(4ν q), no larger than what exp(−s) can tell from infinity."""
@@ -200,7 +204,9 @@ class Laplacian(CentredBasis):
     def scale_gradient(self, X: Array, Z: Array, D: Array) -> np.ndarray:
         """∂k/∂ log γ_k = −k γ_k |x_k − z_k|."""
         q = absolute_distances(X, Z, self.gamma)
-        return absolute_shares(-D * namespace(q).exp(-q), q, X, Z, self.gamma)
+        weights = _exp_of_minus(q + 0.0)
+        weights *= -1.0 * D
+        return absolute_shares(weights, q, X, Z, self.gamma)
 
     def positive_semidefinite_at(self, Z: Array) -> bool:
         """Always."""
