@@ -1,5 +1,6 @@
 """Bases: what turns inputs x into columns of the design matrix."""
 
+from sparsebayes.bases._learnable import Learnable
 from sparsebayes.bases.base import Basis, BoundBasis, BoundConcatenation, Concatenation
 from sparsebayes.bases.columns import Bias, BoundBias, BoundColumns, Columns
 from sparsebayes.bases.given import BoundPrecomputed, Kernel, Precomputed
@@ -39,6 +40,7 @@ __all__ = [
     "KernelProduct",
     "KernelSum",
     "Laplacian",
+    "Learnable",
     "Linear",
     "LinearSpline",
     "Matern",
