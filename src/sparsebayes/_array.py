@@ -20,6 +20,7 @@ Array = Any  # an array of any namespace that follows the array API standard
 Indices = Sequence[int] | np.ndarray  # which functions (or positions): bookkeeping, always on the host
 
 LEAF, LARGEST_SPLIT = 64, 512  # sizes between which a triangular inverse by halves beats LAPACK's
+PANEL = 32  # columns that a QR works on together
 
 
 class NotPositiveDefinite(ArithmeticError):
@@ -179,6 +180,19 @@ def column_squares(A: Array) -> Array:
 def weighted_squares(A: Array, weights: Array) -> Array:
     """Σ_n w_n a_nm² for every column m."""
     return weights @ (A * A)
+
+
+def stacked_triangle(R: Array, B: Array) -> Array:
+    """The upper triangular R̃ with R̃ᵀR̃ = RᵀR + BᵀB: a QR of B (n, K) below the triangle R (K, K)."""
+    if is_numpy(B):
+        if not B.shape[0]:
+            return R
+        panel = min(PANEL, R.shape[0])
+        # B is copied into LAPACK's order, R because it is the caller's
+        triangle, _, _, _ = scipy.linalg.lapack.dtpqrt(0, panel, R, np.asfortranarray(B), overwrite_b=1)
+        return triangle
+    xp = namespace(R, B)
+    return xp.linalg.qr(xp.concat([R, B], axis=0), mode="reduced")[1]
 
 
 def solve_positive(A: Array, b: Array) -> Array:

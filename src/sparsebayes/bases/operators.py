@@ -7,6 +7,7 @@ three methods.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
@@ -77,10 +78,13 @@ def block_means_and_norms(block: Array, weights: Array, center: bool) -> tuple[A
         peak = xp.max(xp.abs(deviations), axis=0)
         unit = deviations / xp.where(peak > 0, peak, xp.ones_like(peak))[None, :]
         norms = peak * xp.sqrt(weighted_squares(unit, weights))
-    if center:  # what rounding leaves of a constant column is not a basis function
-        rounding = 1e-13 * xp.abs(means) * xp.sqrt(xp.sum(weights))
-        norms = xp.where(norms <= rounding, xp.zeros_like(norms), norms)
-    return means, norms
+    return means, without_constants(norms, means, float(xp.sum(weights))) if center else norms
+
+
+def without_constants(norms: Array, means: Array, n: float) -> Array:
+    """The norms of n centred rows, 0 for what rounding leaves of a constant column: no basis function."""
+    xp = namespace(norms)
+    return xp.where(norms <= 1e-13 * math.sqrt(n) * xp.abs(means), xp.zeros_like(norms), norms)
 
 
 class DenseOperator(Operator):

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -102,24 +103,30 @@ def summarise(
     counts = xp.ones_like(t) if weights is None else weights
     n = float(xp.sum(counts))
     mean = float(xp.sum(counts * (t / n))) if center else 0.0
-    scale = _size(t - mean, counts, n)
+    scale = root_mean_square(t - mean, counts, n)
     rows = ScaledRows(ScaledColumns.of(operator, counts, center), (t - mean) / scale, weights)
-    h, rows = _merged(rows, n)
+    h, rows = merge_repeats(rows, n)
     spread = _spread(t, counts, n, scale)
     scaling = Scaling(rows.kept, rows.norms, rows.means, scale, mean, n, center, spread)
-    offset = -0.5 * math.log(n) if center else 0.0
-    shared = {"offset": offset, "residual_of": rows.residual}
-    tt = float(xp.sum(counts * rows.t * rows.t))
+    return quadratic_of(rows, h, float(xp.sum(counts * rows.t * rows.t)), scaling), scaling
+
+
+def quadratic_of(rows: Any, h: Array, tt: float, scaling: Scaling) -> Quadratic:
+    """What a solver sees of scaled rows: all of G where there are few functions, else columns on demand.
+
+    rows : `ScaledRows`, or what has its `gram`, `products`, `block`, `residual` and `size`.
+    """
+    shared = {"offset": -0.5 * math.log(scaling.n) if scaling.center else 0.0, "residual_of": rows.residual}
     if rows.size <= DENSE_FUNCTIONS:
-        return DenseQuadratic(scaling.rows_counted, tt, h, rows.gram(), **shared), scaling
-    return ColumnQuadratic(scaling.rows_counted, tt, h, rows.products, rows.block, **shared), scaling
+        return DenseQuadratic(scaling.rows_counted, tt, h, rows.gram(), **shared)
+    return ColumnQuadratic(scaling.rows_counted, tt, h, rows.products, rows.block, **shared)
 
 
 def _orthonormal(operator: Operator, t: Array) -> tuple[Quadratic, Scaling]:
     """Unit columns none of which repeats another: only h is to be computed."""
     xp = namespace(t)
     n, ones = int(t.shape[0]), xp.broadcast_to(xp.ones_like(t[:1]), t.shape)
-    scale = _size(t, ones, float(n))
+    scale = root_mean_square(t, ones, float(n))
     scaled = t / scale
     h = operator.adjoint(scaled[:, None])[:, 0]
     unseen = 0.0
@@ -131,7 +138,7 @@ def _orthonormal(operator: Operator, t: Array) -> tuple[Quadratic, Scaling]:
     return IdentityQuadratic(float(n), h, unseen), scaling
 
 
-def _size(t: Array, weights: Array, n: float) -> float:
+def root_mean_square(t: Array, weights: Array, n: float) -> float:
     """Root mean square of t, without overflow."""
     xp = namespace(t)
     peak = float(xp.max(xp.abs(t) * xp.sign(weights)))
@@ -152,7 +159,7 @@ def _spread(t: Array, weights: Array, n: float, scale: float) -> float:
     return max(float(xp.sum(weights * deviation * deviation)) / n, 1e-12)
 
 
-def _merged(rows: ScaledRows, n: float) -> tuple[Array, ScaledRows]:
+def merge_repeats(rows: ScaledRows, n: float) -> tuple[Array, ScaledRows]:
     """h = Φᵀt, and the rows without functions that repeat an earlier one (or its negative).
 
     Repeats are found by products with a random vector, taken in the same pass as h, and confirmed.

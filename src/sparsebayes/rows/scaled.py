@@ -28,7 +28,11 @@ class ScaledColumns:
     @classmethod
     def of(cls, operator: Operator, counts: Array, center: bool) -> ScaledColumns:
         """All columns that are not zero (constant, with `center`) under the row counts."""
-        means, norms = operator.means_and_norms(counts, center)
+        return cls.of_norms(operator, *operator.means_and_norms(counts, center), center)
+
+    @classmethod
+    def of_norms(cls, operator: Operator, means: Array, norms: Array, center: bool) -> ScaledColumns:
+        """All columns of norms other than 0; means and norms are those of all columns."""
         kept = np.flatnonzero(to_numpy(norms) > 0)
         if not len(kept):
             raise ValueError(
