@@ -15,44 +15,66 @@ from sparsebayes.bases.operators import Operator, as_operator
 from sparsebayes.solvers import Monitor
 
 LEAST_ROWS = 2  # rows, or the sum of their weights, that a fit needs
+NOT_COUNTS = "sample_weight must not be negative, and not all zero."
 
 
 def check_data(Phi: Any, t: Any, sample_weight: Any, name: str = "t") -> tuple[Operator, Array, Array | None]:
     """The operator, the targets and the row counts, all finite float64 of one namespace."""
-    sparse = hasattr(Phi, "tocsc")
-    if sparse:
+    Phi = check_design(Phi)
+    t, weights = check_rows(Phi, t, sample_weight, name)
+    if weights is not None:
+        check_total(float(namespace(weights).sum(weights)))
+    return as_operator(Phi), t, weights
+
+
+def check_design(Phi: Any) -> Any:
+    """An operator as it is; else a finite float64 matrix, dense or SciPy-sparse."""
+    if isinstance(Phi, Operator):
+        return Phi
+    if hasattr(Phi, "tocsc"):
         Phi = Phi.tocsc()
-        _require_finite(Phi.data, "Phi")
-    elif not isinstance(Phi, Operator):
-        Phi = asfloat64(Phi)
-        if Phi.ndim != 2 or 0 in Phi.shape:
-            raise ValueError(f"Phi must be a matrix with rows and columns, got shape {tuple(Phi.shape)}.")
-        _require_finite(Phi, "Phi")
-    operator = as_operator(Phi)
-    t = asfloat64(t) if sparse or isinstance(Phi, Operator) else asfloat64(t, like=Phi)
-    if t.ndim != 1 or t.shape[0] != operator.shape[0]:
+        require_finite(Phi.data, "Phi")
+        return Phi
+    Phi = asfloat64(Phi)
+    if Phi.ndim != 2 or 0 in Phi.shape:
+        raise ValueError(f"Phi must be a matrix with rows and columns, got shape {tuple(Phi.shape)}.")
+    require_finite(Phi, "Phi")
+    return Phi
+
+
+def check_rows(Phi: Any, t: Any, sample_weight: Any, name: str = "t") -> tuple[Array, Array | None]:
+    """The targets and the row counts (None for once each) of a design that was checked."""
+    own = isinstance(Phi, Operator) or hasattr(Phi, "tocsc")
+    t = asfloat64(t) if own else asfloat64(t, like=Phi)
+    if t.ndim != 1 or t.shape[0] != Phi.shape[0]:
         raise ValueError(
-            f"{name} must be a vector of {operator.shape[0]} values, one a row of Phi, got {tuple(t.shape)}."
+            f"{name} must be a vector of {Phi.shape[0]} values, one a row of Phi, got {tuple(t.shape)}."
         )
-    _require_finite(t, name)
+    require_finite(t, name)
     if sample_weight is None:
-        return operator, t, None
+        return t, None
     weights = asfloat64(sample_weight, like=t)
     if tuple(weights.shape) != tuple(t.shape):
         raise ValueError(f"sample_weight must have {t.shape[0]} values, got shape {tuple(weights.shape)}.")
-    _require_finite(weights, "sample_weight")
-    total = float(namespace(weights).sum(weights))
-    if float(namespace(weights).min(weights)) < 0 or total <= 0:
-        raise ValueError("sample_weight must not be negative, and not all zero.")
+    require_finite(weights, "sample_weight")
+    if float(namespace(weights).min(weights)) < 0:
+        raise ValueError(NOT_COUNTS)
+    return t, weights
+
+
+def check_total(total: float) -> None:
+    """Refuse weights that do not add up to the rows a fit needs."""
+    if total <= 0:
+        raise ValueError(NOT_COUNTS)
     if total < LEAST_ROWS:
         raise ValueError(
             f"sample_weight sums to {total:.3g}; weights count rows (2: a row that occurs twice): their sum "
             f"must be at least {LEAST_ROWS}: multiply weights that were normalised by the number of rows."
         )
-    return operator, t, weights
 
 
-def _require_finite(x: Array, name: str) -> None:
+def require_finite(x: Array, name: str) -> None:
+    """Refuse NaN and infinity."""
     xp = namespace(x)
     if not bool(xp.all(xp.isfinite(x))):
         raise ValueError(f"{name} contains NaN or infinity; every value must be finite.")

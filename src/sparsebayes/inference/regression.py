@@ -17,11 +17,12 @@ from sparsebayes._array import Array, namespace, sparse_diagonal, take, to_numpy
 from sparsebayes._checks import is_number
 from sparsebayes.bases.operators import as_operator
 from sparsebayes.inference.arguments import check_data, make_monitor, warn_unless_converged
+from sparsebayes.inference.chunks import chunks_of, summarise_chunks
 from sparsebayes.likelihoods import Gaussian
 from sparsebayes.posterior import Problem
 from sparsebayes.priors import as_prior
 from sparsebayes.quadratic import Quadratic
-from sparsebayes.rows import Scaling, summarise
+from sparsebayes.rows import Scaling, pieces, summarise
 from sparsebayes.solvers import Certificate, Monitor, Progress, Solution, Solver, as_solver, certify
 
 NOISE_FLOOR = 1e-10  # of the variance of t: below it an estimated noise variance counts as collapsed
@@ -62,11 +63,17 @@ class Result:
 
     def predict(self, Phi: Any, return_std: bool = False) -> Any:
         """Mean at new rows of the N×M design (all M columns), and the standard deviation, noise included."""
+        parts = [self._predicted(rows, return_std) for rows in pieces(Phi)]
+        xp = namespace(parts[0][0])
+        mean, *std = (
+            values[0] if len(parts) == 1 else xp.concat(values) for values in zip(*parts, strict=True)
+        )
+        return (mean, std[0]) if return_std else mean
+
+    def _predicted(self, Phi: Any, with_std: bool) -> tuple[Array, ...]:
         columns = as_operator(Phi).columns(self.active)
         mean = columns @ self.mean + self.intercept
-        if not return_std:
-            return mean
-        return mean, namespace(mean).sqrt(self.variance(columns))
+        return (mean, namespace(mean).sqrt(self.variance(columns))) if with_std else (mean,)
 
     def variance(self, columns: Array) -> Array:
         """σ² + φᵀΣφ, and with an intercept σ² + σ²/n + (φ−φ̄)ᵀΣ(φ−φ̄); φ the retained functions only."""
@@ -77,7 +84,7 @@ class Result:
 
 def fit(
     Phi: Any,
-    t: Any,
+    t: Any = None,
     *,
     prior: Any = "uniform",
     solver: Any = "active-set",
@@ -93,8 +100,11 @@ def fit(
 ) -> Result:
     """Fit t ≈ Φw + noise with a sparse Bayesian prior on w; any N×M design, M larger than N included.
 
-    Phi : (N, M) array of any array-API namespace, a SciPy-sparse matrix, or an `Operator`.
-    t : (N,) targets.
+    Phi : (N, M) array of any array-API namespace, a SciPy-sparse matrix, or an `Operator`. An array on disk
+        (a memory map, or an object with shape, dtype and rows by slicing) beyond a fourth of scikit-learn's
+        `working_memory` is read in blocks of rows, and so is an iterable of chunks (Phi, t) or
+        (Phi, t, sample_weight).
+    t : (N,) targets; None where Phi gives chunks.
     prior : "uniform", "aic", "bic", "ric" or a `Prior`.
     solver : "active-set", "sequential", "mackay", "em" or a `Solver`. Where the functions are known to be
         orthonormal (a `WaveletOperator`, no intercept, no weights) the default name "active-set" stands for
@@ -109,8 +119,11 @@ def fit(
     verbose : 1 prints a progress line every tenth iteration to standard error, 2 one every iteration.
     callback : called with a `Progress` each iteration; a true return value stops the fit.
     """
-    operator, t, weights = check_data(Phi, t, sample_weight)
-    quadratic, scaling = summarise(operator, t, weights, bool(fit_intercept))
+    source = chunks_of(Phi, t, sample_weight)
+    if source is None:
+        quadratic, scaling = summarise(*check_data(Phi, t, sample_weight), bool(fit_intercept))
+    else:
+        quadratic, scaling = summarise_chunks(source, bool(fit_intercept))
     noise = _noise_model(noise_variance, noise_prior, scaling)
     problem = Problem(quadratic, as_prior(prior).resolve(scaling.n), noise, scaling.unit)
     monitor = make_monitor(

@@ -3,6 +3,8 @@
 from sparsebayes.rows.chunks import Chunk, RowStatistics
 from sparsebayes.rows.laplace import Candidates, Expansion, LaplaceRows, Linearised
 from sparsebayes.rows.memory import Scaling, summarise
+from sparsebayes.rows.passes import RowPasses
+from sparsebayes.rows.sources import RowSource, SlicedRows, is_chunked, is_too_large, pieces, read_rows
 
 __all__ = [
     "Candidates",
@@ -10,7 +12,14 @@ __all__ = [
     "Expansion",
     "LaplaceRows",
     "Linearised",
+    "RowPasses",
+    "RowSource",
     "RowStatistics",
     "Scaling",
+    "SlicedRows",
+    "is_chunked",
+    "is_too_large",
+    "pieces",
+    "read_rows",
     "summarise",
 ]

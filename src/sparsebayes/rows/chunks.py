@@ -24,7 +24,14 @@ from sklearn import get_config
 from sparsebayes._array import Array, device, namespace, stacked_triangle, take, to_numpy
 from sparsebayes.bases.operators import DenseOperator, block_means_and_norms, without_constants
 from sparsebayes.quadratic import Quadratic
-from sparsebayes.rows.memory import ScaledRows, Scaling, merge_repeats, quadratic_of, root_mean_square
+from sparsebayes.rows.memory import (
+    LEAST_SPREAD,
+    ScaledRows,
+    Scaling,
+    merge_repeats,
+    quadratic_of,
+    root_mean_square,
+)
 from sparsebayes.rows.scaled import ScaledColumns
 
 WORKING_COPIES = 4  # arrays of the size of a block, or of R, that are held at a time
@@ -162,7 +169,7 @@ class RowStatistics:
         scale = root_mean_square(0 * z if center and self.constant is not None else z, xp.ones_like(z), n)
         columns = _scaled_columns(Z, means[:-1], n)
         h, rows = merge_repeats(ScaledRows(columns, z / scale, None), n)
-        spread = max(float(xp.sum((self.R[:, -1] / scale) ** 2)) / n, 1e-12)
+        spread = max(float(xp.sum((self.R[:, -1] / scale) ** 2)) / n, LEAST_SPREAD)
         kept_means, target_mean = take(means, rows.kept), float(means[-1])
         scaling = Scaling(rows.kept, rows.norms, kept_means, scale, target_mean, n, center, spread)
         return quadratic_of(rows, h, float(xp.sum(rows.t * rows.t)), scaling), scaling

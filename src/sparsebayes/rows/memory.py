@@ -22,6 +22,7 @@ from sparsebayes.quadratic import ColumnQuadratic, DenseQuadratic, IdentityQuadr
 from sparsebayes.rows.scaled import BATCH, ScaledColumns, random_vector
 
 DENSE_FUNCTIONS = 256  # up to so many functions all of G is formed at once
+LEAST_SPREAD = 1e-12  # of τ²: variance of t about its mean that is always assumed
 SMALLEST_TARGET, LARGEST_TARGET = 1e-120, 1e120  # squares of it must stay within floating point
 
 
@@ -156,7 +157,7 @@ def _spread(t: Array, weights: Array, n: float, scale: float) -> float:
     xp = namespace(t)
     scaled = t / scale
     deviation = scaled - float(xp.sum(weights * scaled)) / n
-    return max(float(xp.sum(weights * deviation * deviation)) / n, 1e-12)
+    return max(float(xp.sum(weights * deviation * deviation)) / n, LEAST_SPREAD)
 
 
 def merge_repeats(rows: ScaledRows, n: float) -> tuple[Array, ScaledRows]:

@@ -33,11 +33,7 @@ class ScaledColumns:
     @classmethod
     def of_norms(cls, operator: Operator, means: Array, norms: Array, center: bool) -> ScaledColumns:
         """All columns of norms other than 0; means and norms are those of all columns."""
-        kept = np.flatnonzero(to_numpy(norms) > 0)
-        if not len(kept):
-            raise ValueError(
-                "X has no usable column: every basis function is zero (or constant, with an intercept)."
-            )
+        kept = usable(norms)
         return cls(operator, kept, take(means, kept), take(norms, kept), center)
 
     @property
@@ -87,8 +83,19 @@ class ScaledColumns:
 
         signature : (M,) the products of every column with one random vector: equal columns have equal ones.
         """
-        repeats = _repeats(self, np.abs(to_numpy(signature)))
+        groups = alike(np.abs(to_numpy(signature)))
+        repeats = [m for group in groups for m in _same_as_first(self, group)]
         return np.setdiff1d(np.arange(self.size), repeats)
+
+
+def usable(norms: Array) -> np.ndarray:
+    """Positions of the columns whose norm is not 0; there must be some."""
+    kept = np.flatnonzero(to_numpy(norms) > 0)
+    if not len(kept):
+        raise ValueError(
+            "X has no usable column: every basis function is zero (or constant, with an intercept)."
+        )
+    return kept
 
 
 def random_vector(like: Array) -> Array:
@@ -97,17 +104,13 @@ def random_vector(like: Array) -> Array:
     return asfloat64(values, like=like)
 
 
-def _repeats(rows: ScaledColumns, signature: np.ndarray) -> list[int]:
-    """Functions equal to an earlier one up to sign, among those with the same |projection|."""
+def alike(signature: np.ndarray) -> list[np.ndarray]:
+    """Groups of functions, ascending, with the same |projection| on a random vector: equal ones are."""
     order = np.argsort(signature, kind="stable")
     close = np.diff(signature[order]) < 1e-9 * max(float(signature.max()), 1e-300)
     if not close.any():
         return []
-    repeats: list[int] = []
-    for run in np.split(order, np.flatnonzero(~close) + 1):
-        if len(run) > 1:
-            repeats.extend(_same_as_first(rows, np.sort(run)))
-    return repeats
+    return [np.sort(run) for run in np.split(order, np.flatnonzero(~close) + 1) if len(run) > 1]
 
 
 def _same_as_first(rows: ScaledColumns, group: np.ndarray) -> list[int]:

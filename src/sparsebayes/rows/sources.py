@@ -1,0 +1,139 @@
+"""Where rows in chunks come from: arrays on disk, read a slice at a time, and iterables of chunks.
+
+Whatever has `shape`, `dtype` and rows by slicing is an array on disk: HDF5 and zarr datasets, NumPy arrays
+mapped from a file. Nothing is asked of them but slices of rows.
+"""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import array_api_compat
+import numpy as np
+from sklearn import get_config
+
+from sparsebayes.rows.chunks import WORKING_COPIES, Chunk, RowStatistics, affordable, rows_at_once
+from sparsebayes.rows.passes import RowPasses
+
+SHARED = {"r", "r+", "w+"}  # modes of memory maps whose pages can be read again; "c" keeps changes in memory
+
+
+def is_on_disk(X: Any) -> bool:
+    """Whether the rows of X have to be fetched."""
+    if isinstance(X, np.ndarray):
+        return _memmap(X) is not None
+    if array_api_compat.is_array_api_obj(X) or any(hasattr(X, name) for name in ("tocsc", "iloc")):
+        return False
+    return all(hasattr(X, name) for name in ("shape", "dtype", "__getitem__"))
+
+
+def is_too_large(X: Any) -> bool:
+    """Whether X (n, d) is on disk and stays there: as float64 more than a fourth of `working_memory`."""
+    return is_on_disk(X) and len(X.shape) == 2 and X.shape[0] * X.shape[1] > affordable()
+
+
+def is_chunked(X: Any, y: Any) -> bool:
+    """Whether X is an iterable of chunks (X, y) or (X, y, sample_weight), for which y is not given."""
+    if y is not None or any(hasattr(X, name) for name in ("shape", "__array__", "keys", "iloc")):
+        return False
+    if isinstance(X, Sequence):
+        first = X[0] if len(X) else None
+        return isinstance(first, tuple) and len(getattr(first[0], "shape", ())) == 2 if first else False
+    return isinstance(X, Iterable)
+
+
+def pieces(X: Any) -> Iterator[Any]:
+    """X in one piece where it can be held, else its rows a slice at a time."""
+    if not is_too_large(X):
+        yield X
+        return
+    for part in slices(X.shape[0], X.shape[1]):
+        yield X[part]
+        release(X)
+
+
+def slices(n: int, width: int) -> Iterator[slice]:
+    """Parts of n rows of `width` numbers that are read together."""
+    step = rows_at_once(width)
+    for start in range(0, n, step):
+        yield slice(start, min(start + step, n))
+
+
+@dataclass(frozen=True, eq=False)
+class SlicedRows:
+    """Arrays with rows on request as an iterable of chunks (X, y) or (X, y, sample_weight)."""
+
+    X: Any
+    y: Any
+    sample_weight: Any = None
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        arrays = [self.X, self.y] if self.sample_weight is None else [self.X, self.y, self.sample_weight]
+        for part in slices(self.X.shape[0], self.X.shape[1] + 1):
+            yield tuple(array[part] for array in arrays)
+            for array in arrays:
+                release(array)
+
+
+@dataclass(frozen=True, eq=False)
+class RowSource:
+    """Chunks, each of them checked before it is handed on.
+
+    chunks : what `check` turns into a `Chunk` each.
+    """
+
+    chunks: Iterable[Any]
+    check: Callable[[Any], Chunk]
+
+    def __iter__(self) -> Iterator[Chunk]:
+        return map(self.check, self.chunks)
+
+    @property
+    def once(self) -> bool:
+        """Whether the rows can be read only once."""
+        return isinstance(self.chunks, Iterator)
+
+
+def read_rows(source: RowSource) -> RowStatistics | RowPasses | None:
+    """The rows as a triangle where that is affordable, else by passes; None where there is no row."""
+    chunks = iter(source)
+    first = next(chunks, None)
+    if first is None:
+        return None
+    width = int(first.Phi.shape[1])
+    if (width + 1) ** 2 <= affordable():
+        return RowStatistics.of(chain([first], chunks))
+    if source.once:
+        raise ValueError(too_wide(width) + " Raise it, or give an iterable that can be read more than once.")
+    return RowPasses.of(source)
+
+
+def too_wide(width: int) -> str:
+    """One sentence on functions whose statistics do not fit the working memory."""
+    memory = 8 * WORKING_COPIES * (width + 1) ** 2 / 2**20
+    allowed = get_config()["working_memory"]
+    return (
+        f"X has {width} columns, whose statistics need {memory:.0f} MiB; working_memory allows {allowed:g}."
+    )
+
+
+def release(X: Any) -> None:
+    """Give back the pages of a memory map that were read: they count as memory of the process until then."""
+    memmap = _memmap(X)
+    if memmap is not None and memmap.mode in SHARED and hasattr(mmap, "MADV_DONTNEED"):
+        mapping: Any = memmap
+        while isinstance(mapping, np.ndarray):
+            mapping = mapping.base
+        mapping.madvise(mmap.MADV_DONTNEED)
+
+
+def _memmap(X: Any) -> np.memmap | None:
+    """The memory-mapped array that X is, or is a view of."""
+    while isinstance(X, np.ndarray) and not isinstance(X, np.memmap):
+        X = X.base
+    # what NumPy computes from a memory map has its type, but no file behind it
+    return X if isinstance(X, np.memmap) and X.filename is not None else None
