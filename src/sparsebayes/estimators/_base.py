@@ -8,17 +8,18 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse
-from sklearn import get_config
 from sklearn.base import BaseEstimator
 from sklearn.utils import gen_batches, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from sparsebayes.bases import Basis, BoundBasis
 from sparsebayes.estimators._candidates import candidate_numbers, centres
-from sparsebayes.estimators._validation import check_inputs, check_weights
+from sparsebayes.estimators._validation import LEAST_SAMPLES, check_inputs, check_values, check_weights
+from sparsebayes.rows.chunks import affordable
+from sparsebayes.rows.sources import is_too_large, release
 from sparsebayes.solvers import Progress
 
-WORKING_COPIES = 4  # arrays of the size of Φ that a prediction holds at a time
+LARGEST_BATCH = 1 << 18  # numbers in the columns of the queries predicted together: they stay in the cache
 
 
 class SparseBayesModel(BaseEstimator, metaclass=ABCMeta):
@@ -69,7 +70,7 @@ class SparseBayesModel(BaseEstimator, metaclass=ABCMeta):
         """Keep what a subclass needs of the training data."""
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
-        X = check_inputs(self, X, fitting=True)
+        X = check_inputs(self, X, fitting=True, least=LEAST_SAMPLES)
         n = X.shape[0]
         y = self._check_targets(y, n)
         weights = self._row_weights(check_weights(sample_weight, n), y)
@@ -123,13 +124,24 @@ class SparseBayesModel(BaseEstimator, metaclass=ABCMeta):
     def _queries(self, X: Any) -> Any:
         """X as the fitted basis takes it."""
         check_is_fitted(self)
-        X = check_inputs(self, X, fitting=False)
+        return self._query(check_inputs(self, X, fitting=False))
+
+    def _query_batches(self, X: Any, width: int, most: int | None = None) -> Iterator[Any]:
+        """The rows of X as the fitted basis takes them, `most` at a time, bounded by the working memory.
+
+        width : numbers that are needed for a row, besides its own.
+        """
+        check_is_fitted(self)
+        on_disk = is_too_large(X)
+        whole = check_inputs(self, X[:1] if on_disk else X, fitting=False)
+        n, d = X.shape if on_disk else whole.shape
+        step = max(1, min(affordable(), LARGEST_BATCH) // max(width + (d if on_disk else 0), 1))
+        for batch in gen_batches(n, min(n, step if most is None else min(step, most))):
+            yield self._query(check_values(self, X[batch], fitting=False) if on_disk else whole[batch])
+            release(X)
+
+    def _query(self, X: Any) -> Any:
         return X if self._columns_kept is None else X[:, self._columns_kept]
 
-    def _batches(self, n: int, width: int, most: int | None = None) -> Iterator[slice]:
-        """Slices of n rows, `most` at a time, for which no array outgrows scikit-learn's working memory.
-
-        width : numbers that are needed for a row.
-        """
-        affordable = int(get_config()["working_memory"] * 2**20) // (WORKING_COPIES * 8 * max(width, 1))
-        return gen_batches(n, min(n if most is None else most, max(affordable, 1)))
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_result")

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
 
 from sparsebayes import inference
 from sparsebayes.estimators._base import SparseBayesModel
@@ -145,9 +146,9 @@ class ClassificationModel(ClassifierMixin, SparseBayesModel):
 
     def _evaluated(self, X: Any, of_terms: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
         """What `of_terms` makes of the columns of the terms (n, n_terms), a batch of rows at a time."""
-        X = self._queries(X)
+        check_is_fitted(self)
         outputs, size = len(self.intercept_), len(self.terms_)
         width = len(self.relevance_) + (1 + outputs) * size + outputs**2
         position = self.terms_[:, 0]
-        batches = self._batches(X.shape[0], width)
-        return np.concatenate([of_terms(self._fitted_basis(X[batch])[:, position]) for batch in batches])
+        batches = self._query_batches(X, width)
+        return np.concatenate([of_terms(self._fitted_basis(rows)[:, position]) for rows in batches])

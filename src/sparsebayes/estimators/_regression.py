@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted
 
 from sparsebayes import inference
 from sparsebayes.estimators._augmented import Augmentation
@@ -95,16 +96,17 @@ class RegressionModel(RegressorMixin, SparseBayesModel):
         """
         if return_std and return_cov:
             raise RuntimeError("At most one of return_std and return_cov may be true.")
-        X = self._queries(X)
         if return_cov:
-            return self._mean_and_covariance(X)
-        mean, variance = np.empty(X.shape[0]), np.empty(X.shape[0])
-        for batch in self._batches(X.shape[0], *self._needs(return_std)):
-            columns = self._fitted_basis(X[batch])
-            mean[batch] = columns @ self.coef_ + self.intercept_
+            return self._mean_and_covariance(self._queries(X))
+        check_is_fitted(self)
+        means, variances = [], []
+        for rows in self._query_batches(X, *self._needs(return_std)):
+            columns = self._fitted_basis(rows)
+            means.append(columns @ self.coef_ + self.intercept_)
             if return_std:
-                variance[batch] = self._variance(X[batch], columns)
-        return (mean, np.sqrt(variance)) if return_std else mean
+                variances.append(self._variance(rows, columns))
+        mean = np.concatenate(means)
+        return (mean, np.sqrt(np.concatenate(variances))) if return_std else mean
 
     def _needs(self, with_variance: bool) -> tuple[int, int | None]:
         """Numbers a query needs, and how many queries may be taken at a time (None: any)."""

@@ -10,14 +10,27 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, get_tags
 from sklearn.utils.validation import column_or_1d, validate_data
 
+from sparsebayes.rows.sources import is_on_disk
+
 LEAST_SAMPLES = 2  # one value says nothing of a noise variance
 
 
-def check_inputs(estimator: BaseEstimator, X: Any, fitting: bool) -> Any:
+def check_inputs(estimator: BaseEstimator, X: Any, fitting: bool, least: int = 1) -> Any:
     """X (n, d) as float64, dense or (where the estimator's tags allow it) SciPy-sparse, all finite.
 
     Sets `n_features_in_` and `feature_names_in_` when fitting, and compares X with them otherwise.
+    least : rows that are needed.
     """
+    if is_on_disk(X) and not isinstance(X, np.ndarray):
+        X = X[:]
+    values = check_values(estimator, X, fitting, least)
+    # names and number of the columns, from X as it came
+    validate_data(estimator, X, reset=fitting, skip_check_array=True)
+    return values
+
+
+def check_values(estimator: BaseEstimator, X: Any, fitting: bool, least: int = 1) -> Any:
+    """What `check_inputs` says of the values of X, without a look at the names and the number of columns."""
     tags = get_tags(estimator).input_tags
     if scipy.sparse.issparse(X) and not tags.sparse:
         raise TypeError(f"X is sparse, but {type(estimator).__name__} needs a dense array: pass X.toarray().")
@@ -33,12 +46,10 @@ def check_inputs(estimator: BaseEstimator, X: Any, fitting: bool) -> Any:
         estimator=estimator,
         input_name="X",
     )
-    _check_size(values, LEAST_SAMPLES if fitting else 1)
+    _check_size(values, least)
     check_finite(values.data if scipy.sparse.issparse(values) else values, "X")
     if tags.pairwise:
         _check_pairwise(estimator, values, fitting)
-    # names and number of the columns, from X as it came
-    validate_data(estimator, X, reset=fitting, skip_check_array=True)
     return values
 
 
@@ -73,8 +84,8 @@ def check_finite(values: np.ndarray, name: str) -> None:
         raise ValueError(f"{name} contains NaN or infinity; every value must be finite.")
 
 
-def check_weights(sample_weight: Any, n: int) -> np.ndarray | None:
-    """sample_weight as n float64 values ≥ 0, not all zero; a single number stands for n of them."""
+def check_weights(sample_weight: Any, n: int, some: bool = True) -> np.ndarray | None:
+    """sample_weight as n float64 values ≥ 0, not all zero if `some`; one number stands for n of them."""
     if sample_weight is None:
         return None
     try:
@@ -88,7 +99,7 @@ def check_weights(sample_weight: Any, n: int) -> np.ndarray | None:
     check_finite(weights, "sample_weight")
     if weights.min() < 0:
         raise ValueError(f"sample_weight must not be negative, got {weights.min():g}.")
-    if not weights.max() > 0:
+    if some and not weights.max() > 0:
         raise ValueError("sample_weight is zero for every row; at least one must be positive.")
     return weights
 

@@ -6,12 +6,40 @@ from typing import Any
 
 import numpy as np
 
-from sparsebayes.inference.arguments import LEAST_ROWS, check_design, check_rows, check_total
+from sparsebayes.inference.arguments import check_data, check_design, check_rows, check_total
 from sparsebayes.quadratic import Quadratic
-from sparsebayes.rows import Chunk, RowSource, Scaling, SlicedRows, is_chunked, is_too_large, read_rows
+from sparsebayes.rows import (
+    Chunk,
+    RowPasses,
+    RowSource,
+    RowStatistics,
+    Scaling,
+    SlicedRows,
+    is_chunked,
+    is_too_large,
+    read_rows,
+    summarise,
+)
 
 
-def chunks_of(Phi: Any, t: Any, sample_weight: Any) -> RowSource | None:
+def summarise_any(Phi: Any, t: Any, sample_weight: Any, center: bool) -> tuple[Quadratic, Scaling]:
+    """The quadratic of whatever `fit` takes, and its scaling."""
+    if isinstance(Phi, RowStatistics | RowPasses):
+        return _summarised(Phi, center)
+    source = _chunks_of(Phi, t, sample_weight)
+    if source is None:
+        return summarise(*check_data(Phi, t, sample_weight), center)
+    return _summarised(read_rows(source), center)
+
+
+def _summarised(rows: RowStatistics | RowPasses | None, center: bool) -> tuple[Quadratic, Scaling]:
+    if rows is None:
+        raise ValueError("Phi gave no row of positive weight; at least two are needed.")
+    check_total(rows.n)
+    return rows.summarise(center)
+
+
+def _chunks_of(Phi: Any, t: Any, sample_weight: Any) -> RowSource | None:
     """The rows in chunks where they come so, or are too large to be held; None where they are not."""
     if is_chunked(Phi, t):
         if sample_weight is not None:
@@ -51,13 +79,3 @@ def parts_of(chunk: Any) -> tuple[Any, Any, Any]:
         kind = f"{len(chunk)} values" if isinstance(chunk, tuple | list) else type(chunk).__name__
         raise ValueError(f"a chunk must be (X, y) or (X, y, sample_weight), got {kind}.")
     return chunk[0], chunk[1], chunk[2] if len(chunk) == 3 else None
-
-
-def summarise_chunks(source: RowSource, center: bool) -> tuple[Quadratic, Scaling]:
-    """The quadratic of the rows in chunks, and its scaling."""
-    rows = read_rows(source)
-    if rows is None:
-        raise ValueError("Phi gave no row of positive weight; at least two are needed.")
-    if rows.n < LEAST_ROWS:
-        check_total(rows.n)
-    return rows.summarise(center)

@@ -16,13 +16,13 @@ import scipy.sparse
 from sparsebayes._array import Array, namespace, sparse_diagonal, take, to_numpy
 from sparsebayes._checks import is_number
 from sparsebayes.bases.operators import as_operator
-from sparsebayes.inference.arguments import check_data, make_monitor, warn_unless_converged
-from sparsebayes.inference.chunks import chunks_of, summarise_chunks
+from sparsebayes.inference.arguments import make_monitor, warn_unless_converged
+from sparsebayes.inference.chunks import summarise_any
 from sparsebayes.likelihoods import Gaussian
 from sparsebayes.posterior import Problem
 from sparsebayes.priors import as_prior
 from sparsebayes.quadratic import Quadratic
-from sparsebayes.rows import Scaling, pieces, summarise
+from sparsebayes.rows import Scaling, pieces
 from sparsebayes.solvers import Certificate, Monitor, Progress, Solution, Solver, as_solver, certify
 
 NOISE_FLOOR = 1e-10  # of the variance of t: below it an estimated noise variance counts as collapsed
@@ -103,8 +103,8 @@ def fit(
     Phi : (N, M) array of any array-API namespace, a SciPy-sparse matrix, or an `Operator`. An array on disk
         (a memory map, or an object with shape, dtype and rows by slicing) beyond a fourth of scikit-learn's
         `working_memory` is read in blocks of rows, and so is an iterable of chunks (Phi, t) or
-        (Phi, t, sample_weight).
-    t : (N,) targets; None where Phi gives chunks.
+        (Phi, t, sample_weight). `rows.RowStatistics`, what is left of chunks that were read, will also do.
+    t : (N,) targets; None where Phi has them.
     prior : "uniform", "aic", "bic", "ric" or a `Prior`.
     solver : "active-set", "sequential", "mackay", "em" or a `Solver`. Where the functions are known to be
         orthonormal (a `WaveletOperator`, no intercept, no weights) the default name "active-set" stands for
@@ -119,11 +119,7 @@ def fit(
     verbose : 1 prints a progress line every tenth iteration to standard error, 2 one every iteration.
     callback : called with a `Progress` each iteration; a true return value stops the fit.
     """
-    source = chunks_of(Phi, t, sample_weight)
-    if source is None:
-        quadratic, scaling = summarise(*check_data(Phi, t, sample_weight), bool(fit_intercept))
-    else:
-        quadratic, scaling = summarise_chunks(source, bool(fit_intercept))
+    quadratic, scaling = summarise_any(Phi, t, sample_weight, bool(fit_intercept))
     noise = _noise_model(noise_variance, noise_prior, scaling)
     problem = Problem(quadratic, as_prior(prior).resolve(scaling.n), noise, scaling.unit)
     monitor = make_monitor(

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from sparsebayes._array import Array, Indices, asfloat64, namespace, take
+from sparsebayes._checks import NothingToModel
 from sparsebayes.bases.operators import Operator
 from sparsebayes.quadratic import ColumnQuadratic, DenseQuadratic, IdentityQuadratic, Quadratic
 from sparsebayes.rows.scaled import BATCH, ScaledColumns, random_vector
@@ -144,7 +145,7 @@ def root_mean_square(t: Array, weights: Array, n: float) -> float:
     xp = namespace(t)
     peak = float(xp.max(xp.abs(t) * xp.sign(weights)))
     if not peak > 0:
-        raise ValueError(
+        raise NothingToModel(
             "y must not be all zero (or constant, with an intercept): there is nothing to model."
         )
     if not SMALLEST_TARGET < peak < LARGEST_TARGET:

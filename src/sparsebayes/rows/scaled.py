@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from sparsebayes._array import Array, Indices, asfloat64, namespace, take, to_numpy
+from sparsebayes._checks import NothingToModel
 from sparsebayes.bases.operators import Operator
 
 BATCH = 64  # columns of Φ scaled at a time
@@ -92,7 +93,7 @@ def usable(norms: Array) -> np.ndarray:
     """Positions of the columns whose norm is not 0; there must be some."""
     kept = np.flatnonzero(to_numpy(norms) > 0)
     if not len(kept):
-        raise ValueError(
+        raise NothingToModel(
             "X has no usable column: every basis function is zero (or constant, with an intercept)."
         )
     return kept
