@@ -177,6 +177,11 @@ def column_squares(A: Array) -> Array:
     return namespace(A).sum(A * A, axis=0)
 
 
+def row_products(A: Array, B: Array) -> Array:
+    """Σ_m a_nm b_nm for every row n."""
+    return np.einsum("ij,ij->i", A, B) if is_numpy(A) else namespace(A).sum(A * B, axis=1)
+
+
 def weighted_squares(A: Array, weights: Array) -> Array:
     """Σ_n w_n a_nm² for every column m."""
     return weights @ (A * A)

@@ -188,6 +188,7 @@ class Bernoulli(LaplaceLikelihood):
         pieces = [
             self._log_odds(take(mean, rows), take(width, rows), nodes)
             for rows, nodes in zip(groups, NODES, strict=True)
+            if len(rows)
         ]
         return take(xp.concat(pieces, axis=0), np.argsort(np.concatenate(groups)))
 
@@ -198,7 +199,11 @@ class Bernoulli(LaplaceLikelihood):
         weights = np.exp(-0.5 * z**2)
         for point, weight in zip(z.tolist(), (weights / weights.sum()).tolist(), strict=True):
             f = mean + point * width
-            one, other = one + weight * self.mean(f), other + weight * self.mean(-f)
+            small = xp.exp(-xp.abs(f))  # σ(f) and σ(−f) from one exponential, the smaller to its last digit
+            large = weight / (1 + small)
+            small *= large
+            one += xp.where(f > 0, large, small)
+            other += xp.where(f > 0, small, large)
         return xp.log(one + SMALLEST) - xp.log(other + SMALLEST)
 
 

@@ -37,10 +37,12 @@ VARIATIONS = [
     RelevanceVectorRegressor(RBF() + Columns() + Bias(), variance="augmented"),
     SparseBayesRegressor(solver="mackay", prior="bic", fit_intercept=False),
 ]
-# the checks fit targets without noise, and skip one check unless SciPy is told of array libraries
+# the checks fit targets without noise, skip one check unless SciPy is told of array libraries, and call
+# partial_fit after fit
 quiet = [
     pytest.mark.filterwarnings("ignore::sparsebayes.NoiseCollapseWarning"),
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning"),
+    pytest.mark.filterwarnings("ignore:partial_fit starts anew:UserWarning"),
 ]
 
 

@@ -157,5 +157,7 @@ def test_a_triangle_where_it_fits_else_passes():
     with sklearn.config_context(working_memory=0.003):  # 98 numbers: less than 11 by 11
         assert isinstance(read_rows(_source(10)), RowPasses)
         assert isinstance(read_rows(_source(8)), RowStatistics)
-        with pytest.raises(ValueError, match=r"^X has 10 columns, whose statistics need .* allows 0.003\. "):
+        with pytest.raises(
+            ValueError, match=r"^X has 10 columns, whose statistics need .* allows 0.003 MiB\. "
+        ):
             read_rows(_source(10, once=True))

@@ -19,7 +19,7 @@ from sparsebayes.rows.chunks import affordable
 from sparsebayes.rows.sources import is_too_large, release
 from sparsebayes.solvers import Progress
 
-LARGEST_BATCH = 1 << 18  # numbers in the columns of the queries predicted together: they stay in the cache
+LARGEST_BATCH = 1 << 19  # numbers in the columns of the queries predicted together: they stay in the cache
 
 
 class SparseBayesModel(BaseEstimator, metaclass=ABCMeta):
@@ -52,7 +52,7 @@ class SparseBayesModel(BaseEstimator, metaclass=ABCMeta):
         """The targets of the rows that count, as `_infer` takes them; refuses those without a model."""
 
     @abstractmethod
-    def _infer(self, operator: Any, y: np.ndarray, weights: np.ndarray | None) -> Any:
+    def _infer(self, operator: Any, y: np.ndarray | None, weights: np.ndarray | None) -> Any:
         """The fitted model of what `_targets_to_model` returned."""
 
     @abstractmethod

@@ -53,7 +53,7 @@ class ClassificationModel(ClassifierMixin, SparseBayesModel):
         check_two_classes(y)
         return y
 
-    def _infer(self, operator: Any, y: np.ndarray, weights: np.ndarray | None) -> ClassificationResult:
+    def _infer(self, operator: Any, y: np.ndarray | None, weights: np.ndarray | None) -> ClassificationResult:
         return inference.fit_classes(
             operator, y, multi_class=self.multi_class, sample_weight=weights, **self._inference_options()
         )

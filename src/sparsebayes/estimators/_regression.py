@@ -49,7 +49,7 @@ class RegressionModel(RegressorMixin, SparseBayesModel):
         check_something_to_model(y)
         return y
 
-    def _infer(self, operator: Any, y: np.ndarray, weights: np.ndarray | None) -> Result:
+    def _infer(self, operator: Any, y: np.ndarray | None, weights: np.ndarray | None) -> Result:
         return inference.fit(
             operator,
             y,

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from sparsebayes.bases import Basis, Columns
-from sparsebayes.estimators._regression import RegressionModel
+from sparsebayes.estimators._streaming import StreamingRegression
 from sparsebayes.solvers import Progress
 
 
-class SparseBayesRegressor(RegressionModel):
+class SparseBayesRegressor(StreamingRegression):
     """Sparse Bayesian linear regression: the columns of X are the candidates, the evidence picks a few.
 
     y = Σ_m w_m x_m + b + ε, w_m ~ N(0, 1/α_m), ε ~ N(0, σ²) [T01; TF03], the model of automatic relevance
@@ -83,7 +83,8 @@ class SparseBayesRegressor(RegressionModel):
     -----
     X may be dense or SciPy-sparse; a sparse X is not made dense, with an intercept neither. The scale of a
     column does not matter. Columns that repeat an earlier one or its negative, and zero or (with an
-    intercept) constant ones, are left out.
+    intercept) constant ones, are left out. Rows may stay on disk, or come in chunks: see `fit` and
+    `partial_fit`.
 
     Examples
     --------

@@ -74,8 +74,8 @@ def check_given(y: Any, estimator: BaseEstimator) -> None:
 
 def check_length(y: np.ndarray, n: int) -> None:
     """Refuse targets y that are not one a row of X."""
-    if len(y) != n:
-        raise ValueError(f"y has {len(y)} values but X has {n} rows; there must be one value a row.")
+    if y.shape[0] != n:
+        raise ValueError(f"y has {y.shape[0]} values but X has {n} rows; there must be one value a row.")
 
 
 def check_finite(values: np.ndarray, name: str) -> None:
@@ -110,8 +110,13 @@ def check_something_to_model(y: np.ndarray) -> None:
         raise ValueError(
             f"sample_weight leaves {len(y)} sample(s) of X; at least {LEAST_SAMPLES} are needed."
         )
-    if np.all(y == y[0]):
-        raise ValueError(f"y is constant (every value is {y[0]:g}): there is nothing to model.")
+    refuse_constant(float(y[0]) if np.all(y == y[0]) else None)
+
+
+def refuse_constant(value: float | None) -> None:
+    """Refuse targets that all have this value; None where they differ."""
+    if value is not None:
+        raise ValueError(f"y is constant (every value is {value:g}): there is nothing to model.")
 
 
 def _check_dimensions(X: Any) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from sparsebayes._array import Array, namespace, sparse_diagonal, take, to_numpy
+from sparsebayes._array import Array, namespace, row_products, sparse_diagonal, take, to_numpy
 from sparsebayes._checks import is_number
 from sparsebayes.bases.operators import as_operator
 from sparsebayes.inference.arguments import make_monitor, warn_unless_converged
@@ -78,7 +78,7 @@ class Result:
     def variance(self, columns: Array) -> Array:
         """σ² + φᵀΣφ, and with an intercept σ² + σ²/n + (φ−φ̄)ᵀΣ(φ−φ̄); φ the retained functions only."""
         centred = columns - self.column_means[None, :]
-        spread = namespace(columns).sum((centred @ self.covariance) * centred, axis=1)
+        spread = row_products(centred @ self.covariance, centred)
         return spread + self.noise_variance * (1 + (1 / self.n if self.has_intercept else 0.0))
 
 

@@ -108,17 +108,18 @@ def read_rows(source: RowSource) -> RowStatistics | RowPasses | None:
     if (width + 1) ** 2 <= affordable():
         return RowStatistics.of(chain([first], chunks))
     if source.once:
-        raise ValueError(too_wide(width) + " Raise it, or give an iterable that can be read more than once.")
+        check_affordable(width, "Raise it, or give an iterable that can be read more than once.")
     return RowPasses.of(source)
 
 
-def too_wide(width: int) -> str:
-    """One sentence on functions whose statistics do not fit the working memory."""
-    memory = 8 * WORKING_COPIES * (width + 1) ** 2 / 2**20
-    allowed = get_config()["working_memory"]
-    return (
-        f"X has {width} columns, whose statistics need {memory:.0f} MiB; working_memory allows {allowed:g}."
-    )
+def check_affordable(width: int, advice: str) -> None:
+    """Refuse functions whose statistics do not fit the working memory."""
+    if (width + 1) ** 2 > affordable():
+        memory = 8 * WORKING_COPIES * (width + 1) ** 2 / 2**20
+        allowed = f"scikit-learn's working_memory allows {get_config()['working_memory']:g} MiB"
+        raise ValueError(
+            f"X has {width} columns, whose statistics need {memory:.3g} MiB; {allowed}. {advice}"
+        )
 
 
 def release(X: Any) -> None:
