@@ -121,12 +121,30 @@ def test_fit_on_arrays_on_disk(tmp_path, dtype, memory):
         )
 
 
+def test_hdf5(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    X, y, weights = _data(18)
+    whole = SparseBayesRegressor().fit(X, y, sample_weight=weights)
+    with h5py.File(tmp_path / "rows.h5", "w") as file:
+        for name, values in (("X", X), ("y", y), ("weights", weights)):
+            file.create_dataset(name, data=values, chunks=True)
+        for memory in (0.02, 0.1, 1024):
+            with sklearn.config_context(working_memory=memory):
+                model = SparseBayesRegressor().fit(file["X"], file["y"], sample_weight=file["weights"])
+                np.testing.assert_allclose(model.predict(file["X"]), whole.predict(X), rtol=1e-8)
+            _assert_same(model, whole)
+
+
 def test_small_arrays_on_disk_give_the_very_same_model(tmp_path):
     X, y, _ = _data(5)
     whole = SparseBayesRegressor().fit(X, y)
-    model = SparseBayesRegressor().fit(Dataset(X), y)
+    model = SparseBayesRegressor().fit(Dataset(X), Dataset(y), sample_weight=Dataset(np.ones(240)))
     assert model.log_evidence_ == whole.log_evidence_
     np.testing.assert_array_equal(model.coef_, whole.coef_)
+    np.testing.assert_array_equal(
+        SparseBayesClassifier().fit(Dataset(X), Dataset(y > 3)).coef_,
+        SparseBayesClassifier().fit(X, y > 3).coef_,
+    )
     kernel = RelevanceVectorRegressor(gamma=0.01, prior="bic").fit(Dataset(X), y)
     np.testing.assert_array_equal(
         kernel.predict(Dataset(X)), RelevanceVectorRegressor(gamma=0.01, prior="bic").fit(X, y).predict(X)

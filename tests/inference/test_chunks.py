@@ -70,6 +70,12 @@ def test_arrays_on_disk(tmp_path, memory, weighted):
         np.testing.assert_allclose(result.predict(mapped), whole.predict(Phi), rtol=1e-8)
 
 
+def test_small_arrays_on_disk_are_read():
+    Phi, t, weights = _data(8)
+    one = fit(Dataset(Phi), Dataset(t), sample_weight=Dataset(weights))
+    assert one.log_evidence == fit(Phi, t, sample_weight=weights).log_evidence
+
+
 def test_float32_and_sparse_chunks():
     Phi, t, _ = _data(5)
     single = Phi.astype(np.float32)

@@ -136,8 +136,8 @@ def test_rows_that_were_read_do_not_stay_in_memory(tmp_path):
 
     with sklearn.config_context(working_memory=16):
         peak = 0.0
-        for part, _ in SlicedRows(mapped, np.zeros(40_000)):
-            part.sum()
+        for chunk in RowSource(SlicedRows(mapped, np.zeros(40_000)), lambda chunk: Chunk(*chunk, None)):
+            chunk.Phi.sum()
             peak = max(peak, resident())
     assert peak < 8  # MiB, of 30; the kernel may read ahead of a slice of 4
     assert resident() < 1

@@ -12,12 +12,13 @@ from sklearn.utils.validation import column_or_1d
 
 from sparsebayes.estimators._validation import check_finite, check_given, check_length
 from sparsebayes.inference.classification import number_classes
+from sparsebayes.rows.sources import in_memory
 
 
 def check_labels(y: Any, n: int, estimator: Any) -> np.ndarray:
     """y as n labels of any type that can be sorted; none missing, and no real numbers other than integers."""
     check_given(y, estimator)
-    y = column_or_1d(y, warn=True)
+    y = column_or_1d(in_memory(y), warn=True)
     check_length(y, n)
     if y.dtype.kind == "f":
         check_finite(y, "y")

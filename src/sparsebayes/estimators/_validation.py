@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, get_tags
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from sparsebayes.rows.sources import is_on_disk
+from sparsebayes.rows.sources import in_memory
 
 LEAST_SAMPLES = 2  # one value says nothing of a noise variance
 
@@ -21,8 +21,7 @@ def check_inputs(estimator: BaseEstimator, X: Any, fitting: bool, least: int = 1
     Sets `n_features_in_` and `feature_names_in_` when fitting, and compares X with them otherwise.
     least : rows that are needed.
     """
-    if is_on_disk(X) and not isinstance(X, np.ndarray):
-        X = X[:]
+    X = in_memory(X)
     values = check_values(estimator, X, fitting, least)
     # names and number of the columns, from X as it came
     validate_data(estimator, X, reset=fitting, skip_check_array=True)
@@ -56,7 +55,7 @@ def check_values(estimator: BaseEstimator, X: Any, fitting: bool, least: int = 1
 def check_targets(y: Any, n: int, estimator: BaseEstimator) -> np.ndarray:
     """y as n finite float64 values; a column vector is taken with scikit-learn's warning."""
     check_given(y, estimator)
-    y = column_or_1d(y, warn=True)
+    y = column_or_1d(in_memory(y), warn=True)
     try:
         y = y.astype(np.float64)
     except (TypeError, ValueError) as error:
@@ -89,7 +88,7 @@ def check_weights(sample_weight: Any, n: int, some: bool = True) -> np.ndarray |
     if sample_weight is None:
         return None
     try:
-        weights = np.asarray(sample_weight, dtype=np.float64)
+        weights = np.asarray(in_memory(sample_weight), dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"sample_weight must hold real numbers, got {sample_weight!r}.") from error
     if weights.ndim == 0:

@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from sparsebayes._array import Array, asfloat64, namespace
 from sparsebayes._checks import is_number
 from sparsebayes.bases.operators import Operator, as_operator
+from sparsebayes.rows.sources import in_memory
 from sparsebayes.solvers import Monitor
 
 LEAST_ROWS = 2  # rows, or the sum of their weights, that a fit needs
@@ -35,7 +36,7 @@ def check_design(Phi: Any) -> Any:
         Phi = Phi.tocsc()
         require_finite(Phi.data, "Phi")
         return Phi
-    Phi = asfloat64(Phi)
+    Phi = asfloat64(in_memory(Phi))
     if Phi.ndim != 2 or 0 in Phi.shape:
         raise ValueError(f"Phi must be a matrix with rows and columns, got shape {tuple(Phi.shape)}.")
     require_finite(Phi, "Phi")
@@ -45,6 +46,7 @@ def check_design(Phi: Any) -> Any:
 def check_rows(Phi: Any, t: Any, sample_weight: Any, name: str = "t") -> tuple[Array, Array | None]:
     """The targets and the row counts (None for once each) of a design that was checked."""
     own = isinstance(Phi, Operator) or hasattr(Phi, "tocsc")
+    t, sample_weight = in_memory(t), in_memory(sample_weight)
     t = asfloat64(t) if own else asfloat64(t, like=Phi)
     if t.ndim != 1 or t.shape[0] != Phi.shape[0]:
         raise ValueError(

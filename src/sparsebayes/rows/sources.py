@@ -31,6 +31,11 @@ def is_on_disk(X: Any) -> bool:
     return all(hasattr(X, name) for name in ("shape", "dtype", "__getitem__"))
 
 
+def in_memory(X: Any) -> Any:
+    """All of an HDF5 or zarr dataset; anything else as it is."""
+    return X[:] if is_on_disk(X) and not isinstance(X, np.ndarray) else X
+
+
 def is_too_large(X: Any) -> bool:
     """Whether X (n, d) is on disk and stays there: as float64 more than a fourth of `working_memory`."""
     return is_on_disk(X) and len(X.shape) == 2 and X.shape[0] * X.shape[1] > affordable()
@@ -75,13 +80,11 @@ class SlicedRows:
         arrays = [self.X, self.y] if self.sample_weight is None else [self.X, self.y, self.sample_weight]
         for part in slices(self.X.shape[0], self.X.shape[1] + 1):
             yield tuple(array[part] for array in arrays)
-            for array in arrays:
-                release(array)
 
 
 @dataclass(frozen=True, eq=False)
 class RowSource:
-    """Chunks, each of them checked before it is handed on.
+    """Chunks, each of them checked before it is handed on, and done with when the next is asked for.
 
     chunks : what `check` turns into a `Chunk` each.
     """
@@ -90,7 +93,10 @@ class RowSource:
     check: Callable[[Any], Chunk]
 
     def __iter__(self) -> Iterator[Chunk]:
-        return map(self.check, self.chunks)
+        for chunk in self.chunks:
+            yield self.check(chunk)
+            for array in chunk:
+                release(array)
 
     @property
     def once(self) -> bool:
