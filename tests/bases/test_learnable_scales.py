@@ -21,6 +21,7 @@ from sparsebayes.bases import (
     Linear,
     LinearSpline,
     Matern,
+    MultiScale,
     Periodic,
     Polynomial,
     RationalQuadratic,
@@ -260,6 +261,22 @@ def test_identical_inputs_have_the_same_gradient():
     bound = RBF([0.5, 0.2, 0.5]).bind(X)
     gradient = bound.scale_gradient(X, rng.normal(size=(16, 16)))
     assert_allclose(gradient[0], gradient[2], rtol=1e-12)
+
+
+@pytest.mark.parametrize("basis", [RBF([1.0]), RBF(1.0), MultiScale(RBF(1.0)), RBF(1.0) * Linear()], ids=repr)
+def test_the_narrowest_width_can_be_told(basis):
+    X = np.array([0.0, 1e-9, 1.0, 5.0])[:, None]
+    bound = basis.bind(X)
+    assert_allclose(np.exp(-0.5 * bound.log_scale_bounds(X)), [[5.0, 5e-8]], rtol=1e-6)
+    assert_allclose(np.exp(-0.5 * bound.log_scale_bounds(X, reach=2.0, narrowest=0.02)), [[10.0, 0.1]])
+    assert_allclose(np.exp(-0.5 * bound.log_scale_bounds(X, narrowest=3.0)), [[5.0, 5.0]])
+
+
+def test_of_many_rows_some_are_looked_at():
+    X = np.random.default_rng(0).uniform(size=(9001, 2))
+    narrow, wide = np.exp(-0.5 * RBF().bind(X[:5]).log_scale_bounds(X)[0][::-1])
+    assert 1e-5 < narrow < 1e-2
+    assert 1.3 < wide < np.sqrt(2)
 
 
 def test_a_period_is_sought_within_the_data():

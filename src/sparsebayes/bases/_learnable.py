@@ -16,6 +16,7 @@ from scipy.spatial import KDTree
 from sparsebayes._array import Array, to_numpy
 
 NARROWEST = 1e-8  # of the largest distance: rows closer than this differ by rounding
+SAMPLE = 2000  # rows among which the smallest distance is looked for
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class Learnable:
         value = getattr(kernel, self.name)
         return [self.name] if np.ndim(value) == 0 else [f"{self.name}[{k}]" for k in range(len(value))]
 
-    def log_bounds(self, kernel: Any, X: np.ndarray, reach: float) -> np.ndarray:
+    def log_bounds(self, kernel: Any, X: np.ndarray, reach: float, narrowest: float) -> np.ndarray:
         """Bounds (1 or d, 2) of the logarithms; both are the present value where X says nothing of it."""
         now = self.log_values(kernel)
         if self.limits is not None:
@@ -55,7 +56,8 @@ class Learnable:
         smallest, largest = np.asarray([_shared_range(X)] if shared else [_range(x) for x in X.T]).T
         varies = largest > 0
         widest = largest * reach if self.is_width else largest  # what repeats itself does so within the data
-        widths = np.stack([np.maximum(smallest, self.narrowest * largest), widest], axis=1)
+        least = np.maximum(smallest, max(self.narrowest, narrowest) * largest)
+        widths = np.stack([np.minimum(least, widest), widest], axis=1)
         widths = np.where(varies[:, None], widths, 1.0)
         bounds = np.sort(self.power * np.log(widths), axis=1)
         return np.where(varies[:, None], bounds, now[:, None])
@@ -78,7 +80,7 @@ def as_scale(log_values: np.ndarray, like: Any) -> float | np.ndarray:
     return float(values[0]) if np.ndim(like) == 0 else values
 
 
-def distances_in(X: Array) -> np.ndarray:
+def on_host(X: Array) -> np.ndarray:
     """X on the host, for distances between its rows; ValueError where it has none."""
     points = to_numpy(X)
     if not len(points):
@@ -96,10 +98,11 @@ def _range(x: np.ndarray) -> tuple[float, float]:
 
 
 def _shared_range(X: np.ndarray) -> tuple[float, float]:
-    """The same among rows X (n, d), the diagonal of the box around them as the largest distance."""
+    """The same among rows X (n, d) or `SAMPLE` of them; the largest is the diagonal of the box of all."""
     points = np.unique(X, axis=0)
     if len(points) < 2:
         return 0.0, 0.0
     largest = float(np.linalg.norm(np.ptp(points, axis=0)))
-    nearest = float(KDTree(points).query(points, k=2)[0][:, 1].min())
+    sample = points[:: -(-len(points) // SAMPLE)]  # every second row, third, …
+    nearest = float(KDTree(sample).query(sample, k=2)[0][:, 1].min())
     return nearest, largest

@@ -86,11 +86,12 @@ class BoundBasis(ABC):
         """Σ_nm D_nm ∂φ_m(x_n)/∂ log η_p for the P scales, with D (n, M) = ∂L/∂Φ: (P,)  [T01, app. C]."""
         return np.zeros(0)
 
-    def log_scale_bounds(self, X: Array, reach: float = 1.0) -> np.ndarray:
+    def log_scale_bounds(self, X: Array, reach: float = 1.0, narrowest: float = 0.0) -> np.ndarray:
         """Bounds (P, 2) of log η: widths from the smallest distance in X (n, d) to `reach` times the largest.
 
         Distances are those along an input for a scale of its own, and those between rows for a shared one.
-        Where X does not vary both bounds are the present value.
+        Where X does not vary both bounds are the present value. No width is less than `narrowest` times the
+        largest distance.
         """
         return np.zeros((0, 2))
 
@@ -208,9 +209,9 @@ class BoundConcatenation(BoundBasis):
         pieces = zip(self.parts, self._apart(asfloat64(D)), strict=True)
         return np.concatenate([part.scale_gradient(X, piece) for part, piece in pieces])
 
-    def log_scale_bounds(self, X: Array, reach: float = 1.0) -> np.ndarray:
+    def log_scale_bounds(self, X: Array, reach: float = 1.0, narrowest: float = 0.0) -> np.ndarray:
         """The bounds of the parts, one part after the other."""
-        return np.concatenate([part.log_scale_bounds(X, reach) for part in self.parts])
+        return np.concatenate([part.log_scale_bounds(X, reach, narrowest) for part in self.parts])
 
     def _apart(self, A: Array) -> list[Array]:
         """A (…, M), one value a function on its last axis, in pieces for the parts."""

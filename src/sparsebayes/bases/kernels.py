@@ -14,7 +14,7 @@ import numpy as np
 
 from sparsebayes._array import Array, asfloat64, device, namespace, take
 from sparsebayes.bases._distances import total
-from sparsebayes.bases._learnable import Learnable, as_scale, distances_in, split
+from sparsebayes.bases._learnable import Learnable, as_scale, on_host, split
 from sparsebayes.bases._parts import HasParts
 from sparsebayes.bases._scales import positive_numbers
 from sparsebayes.bases.base import Basis, BoundBasis, as_indices, as_points, check_finite
@@ -98,9 +98,9 @@ class CentredBasis(Basis):
         changed = {name: np.full(d, 1.0) * getattr(self, name) for name in names}
         return type(self)(**(self.get_params(deep=False) | changed))
 
-    def log_scale_bounds(self, X: np.ndarray, reach: float) -> np.ndarray:
+    def log_scale_bounds(self, X: np.ndarray, reach: float, narrowest: float) -> np.ndarray:
         """Bounds (P, 2) of log η from the distances between the rows of X."""
-        bounds = (each.log_bounds(self, X, reach) for each in self.learnable)
+        bounds = (each.log_bounds(self, X, reach, narrowest) for each in self.learnable)
         return np.concatenate([np.zeros((0, 2)), *bounds])
 
 
@@ -181,10 +181,10 @@ class BoundKernel(BoundBasis):
         with np.errstate(over="ignore", invalid="ignore"):  # said better by check_finite
             return check_finite(self.kernel.scale_gradient(X, self.centres, D), self.kernel)
 
-    def log_scale_bounds(self, X: Array, reach: float = 1.0) -> np.ndarray:
+    def log_scale_bounds(self, X: Array, reach: float = 1.0, narrowest: float = 0.0) -> np.ndarray:
         """Those of the kernel."""
         X = as_points(X, n_inputs=int(self.centres.shape[1]))
-        return self.kernel.log_scale_bounds(distances_in(X), reach)
+        return self.kernel.log_scale_bounds(on_host(X), reach, narrowest)
 
 
 class _Composed(HasParts, CentredBasis):
@@ -229,10 +229,10 @@ class _Composed(HasParts, CentredBasis):
             super().with_scale_per_input(d).set_params(parts=[p.with_scale_per_input(d) for p in self.parts])
         )
 
-    def log_scale_bounds(self, X: np.ndarray, reach: float) -> np.ndarray:
+    def log_scale_bounds(self, X: np.ndarray, reach: float, narrowest: float) -> np.ndarray:
         """Those of the parts."""
-        parts = (part.log_scale_bounds(X, reach) for part in self.parts)
-        return np.concatenate([super().log_scale_bounds(X, reach), *parts])
+        parts = (part.log_scale_bounds(X, reach, narrowest) for part in self.parts)
+        return np.concatenate([super().log_scale_bounds(X, reach, narrowest), *parts])
 
 
 class KernelProduct(_Composed):

@@ -75,10 +75,10 @@ class BoundMultiScale(BoundConcatenation):
         gradient = super().scale_gradient(X, D)
         return gradient.reshape(len(self.parts), -1).sum(axis=0)
 
-    def log_scale_bounds(self, X: Array, reach: float = 1.0) -> np.ndarray:
+    def log_scale_bounds(self, X: Array, reach: float = 1.0, narrowest: float = 0.0) -> np.ndarray:
         """Those of the kernel, at a width of 1."""
         here = self.parts[0].with_log_scales(self.log_scales)
-        return here.log_scale_bounds(X, reach)
+        return here.log_scale_bounds(X, reach, narrowest)
 
     def _powers(self) -> np.ndarray:
         kernel = self.parts[0]
