@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.spatial import KDTree
+from sklearn.base import BaseEstimator
 
 from sparsebayes._array import Array, to_numpy
 
@@ -63,6 +64,46 @@ class Learnable:
         return np.where(varies[:, None], bounds, now[:, None])
 
 
+class HasScales(BaseEstimator):
+    """A specification whose parameters `learnable` can be learned, once they are numbers."""
+
+    learnable: ClassVar[tuple[Learnable, ...]] = ()
+
+    @property
+    def log_scales(self) -> np.ndarray:
+        """log η (P,), the logarithms of the parameters that can be learned."""
+        return np.concatenate([np.zeros(0), *(each.log_values(self) for each in self.learnable)])
+
+    @property
+    def scale_names(self) -> tuple[str, ...]:
+        """A name for each of them."""
+        return tuple(name for each in self.learnable for name in each.names(self))
+
+    @property
+    def width_powers(self) -> np.ndarray:
+        """ρ (P,): at c times the width of the functions η_p is c^ρ_p times as large."""
+        powers = ((each.log_values(self), each.power * each.is_width) for each in self.learnable)
+        return np.concatenate([np.zeros(0), *(np.full(len(values), power) for values, power in powers)])
+
+    def with_log_scales(self, values: Any) -> Self:
+        """The same with other values = log η (P,)."""
+        now = {each.name: getattr(self, each.name) for each in self.learnable}
+        pieces = split(values, [np.size(value) for value in now.values()])
+        changed = {name: _as_scale(new, now[name]) for name, new in zip(now, pieces, strict=True)}
+        return type(self)(**(self.get_params(deep=False) | changed))
+
+    def with_scale_per_input(self, d: int) -> Self:
+        """The same with one number for each of d inputs in place of one for all."""
+        names = [each.name for each in self.learnable if each.per_input]
+        changed = {name: np.full(d, 1.0) * getattr(self, name) for name in names}
+        return type(self)(**(self.get_params(deep=False) | changed))
+
+    def log_scale_bounds(self, X: np.ndarray, reach: float, narrowest: float) -> np.ndarray:
+        """Bounds (P, 2) of log η from the distances between the rows of X."""
+        bounds = (each.log_bounds(self, X, reach, narrowest) for each in self.learnable)
+        return np.concatenate([np.zeros((0, 2)), *bounds])
+
+
 def split(values: Any, sizes: Sequence[int]) -> list[np.ndarray]:
     """values (P,) in pieces of the given sizes, which add up to P."""
     values = np.asarray(values, dtype=np.float64)
@@ -71,7 +112,7 @@ def split(values: Any, sizes: Sequence[int]) -> list[np.ndarray]:
     return np.split(values, np.cumsum(sizes)[:-1]) if sizes else []
 
 
-def as_scale(log_values: np.ndarray, like: Any) -> float | np.ndarray:
+def _as_scale(log_values: np.ndarray, like: Any) -> float | np.ndarray:
     """exp of the logarithms, one number where `like` is one."""
     with np.errstate(over="ignore", under="ignore"):
         values = np.exp(log_values)

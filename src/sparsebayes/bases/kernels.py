@@ -8,28 +8,26 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from sparsebayes._array import Array, asfloat64, device, namespace, take
 from sparsebayes.bases._distances import total
-from sparsebayes.bases._learnable import Learnable, as_scale, on_host, split
+from sparsebayes.bases._learnable import HasScales, Learnable, on_host, split
 from sparsebayes.bases._parts import HasParts
 from sparsebayes.bases._scales import positive_numbers
 from sparsebayes.bases.base import Basis, BoundBasis, as_indices, as_points, check_finite
 from sparsebayes.bases.operators import DenseOperator, Operator
 
 
-class CentredBasis(Basis):
+class CentredBasis(HasScales, Basis):
     """A kernel k(x, z) with the training points as centres z_m: φ_m(x) = k(x, z_m).
 
     `a * b` is the kernel whose value is the product of both.
 
     learnable : the parameters that can be learned; a kernel that has any defines `scale_gradient`.
     """
-
-    learnable: ClassVar[tuple[Learnable, ...]] = ()
 
     @property
     def symmetric(self) -> bool:
@@ -59,7 +57,7 @@ class CentredBasis(Basis):
     def scale_gradient(self, X: Array, Z: Array, D: Array) -> np.ndarray:
         """Σ_nm D_nm ∂k(x_n, z_m)/∂ log η_p, (P,) in the order of `log_scales`; X (n, d), Z (m, d), D (n, m).
 
-        Here and below the parameters are numbers by now.
+        Here as well the parameters are numbers by now.
         """
         if self.learnable:
             raise NotImplementedError(f"{type(self).__name__} has parameters to learn but no scale_gradient")
@@ -68,40 +66,6 @@ class CentredBasis(Basis):
     def positive_semidefinite_at(self, Z: Array) -> bool:
         """Whether K (m, m), K_ij = k(z_i, z_j), is certain to be symmetric and positive semi-definite."""
         return False
-
-    @property
-    def log_scales(self) -> np.ndarray:
-        """log η (P,), the logarithms of the parameters that can be learned."""
-        return np.concatenate([np.zeros(0), *(each.log_values(self) for each in self.learnable)])
-
-    @property
-    def scale_names(self) -> tuple[str, ...]:
-        """A name for each of them."""
-        return tuple(name for each in self.learnable for name in each.names(self))
-
-    @property
-    def width_powers(self) -> np.ndarray:
-        """ρ (P,): at c times the width of the functions η_p is c^ρ_p times as large."""
-        powers = ((each.log_values(self), each.power * each.is_width) for each in self.learnable)
-        return np.concatenate([np.zeros(0), *(np.full(len(values), power) for values, power in powers)])
-
-    def with_log_scales(self, values: Any) -> CentredBasis:
-        """The kernel with other values = log η (P,)."""
-        now = {each.name: getattr(self, each.name) for each in self.learnable}
-        pieces = split(values, [np.size(value) for value in now.values()])
-        changed = {name: as_scale(new, now[name]) for name, new in zip(now, pieces, strict=True)}
-        return type(self)(**(self.get_params(deep=False) | changed))
-
-    def with_scale_per_input(self, d: int) -> CentredBasis:
-        """The kernel with one number for each of d inputs in place of one for all."""
-        names = [each.name for each in self.learnable if each.per_input]
-        changed = {name: np.full(d, 1.0) * getattr(self, name) for name in names}
-        return type(self)(**(self.get_params(deep=False) | changed))
-
-    def log_scale_bounds(self, X: np.ndarray, reach: float, narrowest: float) -> np.ndarray:
-        """Bounds (P, 2) of log η from the distances between the rows of X."""
-        bounds = (each.log_bounds(self, X, reach, narrowest) for each in self.learnable)
-        return np.concatenate([np.zeros((0, 2)), *bounds])
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,7 +179,7 @@ class _Composed(HasParts, CentredBasis):
         """All parts are made wider together."""
         return np.concatenate([super().width_powers, *(part.width_powers for part in self.parts)])
 
-    def with_log_scales(self, values: Any) -> CentredBasis:
+    def with_log_scales(self, values: Any) -> Self:
         """Each part with its own scales."""
         own, *pieces = split(
             values, [len(super().log_scales), *(len(part.log_scales) for part in self.parts)]
@@ -223,7 +187,7 @@ class _Composed(HasParts, CentredBasis):
         parts = [part.with_log_scales(piece) for part, piece in zip(self.parts, pieces, strict=True)]
         return super().with_log_scales(own).set_params(parts=parts)
 
-    def with_scale_per_input(self, d: int) -> CentredBasis:
+    def with_scale_per_input(self, d: int) -> Self:
         """Each part with scales for each input."""
         return (
             super().with_scale_per_input(d).set_params(parts=[p.with_scale_per_input(d) for p in self.parts])
