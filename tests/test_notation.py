@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sparsebayes
-from sparsebayes.bases import as_operator
+from sparsebayes.bases import RationalQuadratic, as_operator
 from sparsebayes.inference.arguments import make_monitor
 from sparsebayes.inference.laplace import LaplaceFit
 from sparsebayes.likelihoods import Gaussian, Multinomial
@@ -19,6 +19,7 @@ from sparsebayes.solvers import ActiveSet
 
 PAGE = Path(__file__).parents[1] / "docs" / "notation.md"
 N, M, S, D, K = 30, 17, 4, 2, 5
+P = D + 1  # a scale for each input, and another
 TERMS = [3, 20, 21, 22, 40, 60, 84]  # candidates in the model of the classes
 
 
@@ -52,7 +53,8 @@ def regression():
     X = rng.uniform(-1, 1, (N, D))
     model = sparsebayes.RelevanceVectorRegressor().fit(X, np.sin(3 * X[:, 0]) + 0.1 * rng.standard_normal(N))
     objects = [quadratic, scaling, state, state.active, Scores(state), result, result.certificate, model]
-    objects += [Smoothness(1.0), Gamma(1.0, 1.0), Laplace(1.0), Gaussian(1.0)]
+    bound = RationalQuadratic([1.0] * D).bind(X)
+    objects += [bound, bound.kernel, Smoothness(1.0), Gamma(1.0, 1.0), Laplace(1.0), Gaussian(1.0)]
     sizes = {"State": S, "Restriction": S, "Scores": S, "Result": len(result.active)}
     return objects, {**sizes, "RelevanceVectorRegressor": len(model.relevance_)}
 
@@ -94,6 +96,7 @@ def test_identifier_exists_and_has_its_shape(identifier, shape, live):
         float(value)
     else:
         sizes = {"N": N, "M": M, "S": active.get(owner), "d": D, "2": 2, "K": K, "C": K * M, "r": K - 1}
+        sizes["P"] = P
         sizes["V"] = len(getattr(objects[owner], "relevance_", []))
-        expected = tuple(sizes[size] for size in re.findall(r"[NMSd2KCrV]", shape))
+        expected = tuple(sizes[size] for size in re.findall(r"[NMSd2KCrVP]", shape))
         assert np.shape(value) == expected
