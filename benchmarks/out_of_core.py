@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 import sklearn
-from common import best_time, report, table
+from common import best_time, report, rmse, table
 from sklearn.base import clone
 
 from sparsebayes import RelevanceVectorClassifier, RelevanceVectorRegressor, SparseBayesRegressor
@@ -66,23 +66,25 @@ def chunks(X: np.ndarray, y: np.ndarray, size: int) -> Iterator[tuple[np.ndarray
         yield X[start : start + size], y[start : start + size]
 
 
+def timed(call: Callable[[], Any]) -> tuple[Any, dict[str, float]]:
+    """What the call returns, its seconds by the clock and of processor time."""
+    start, used = time.perf_counter(), time.process_time()
+    value = call()
+    return value, {"seconds": time.perf_counter() - start, "processor": time.process_time() - used}
+
+
 def measure_reading(folder: Path) -> dict[str, Any]:
     """Every number read once, with the pages given back."""
-    total, start = 0.0, time.perf_counter()
-    for block, *_ in RowSource(SlicedRows(*mapped(folder)), lambda chunk: Chunk(*chunk, None)):
-        total += float(block.sum())
-    return {"seconds": time.perf_counter() - start}
+    source = RowSource(SlicedRows(*mapped(folder)), lambda chunk: Chunk(*chunk, None))
+    return timed(lambda: sum(float(chunk.Phi.sum()) for chunk in source))[1]
 
 
 def measure_fit(folder: Path) -> dict[str, Any]:
     """The fit of the whole file."""
     X, y = mapped(folder)
-    start = time.perf_counter()
-    model = SparseBayesRegressor(prior="bic").fit(X, y)
-    seconds = time.perf_counter() - start
+    model, times = timed(lambda: SparseBayesRegressor(prior="bic").fit(X, y))
     truth = np.flatnonzero(np.load(folder / "w.npy"))
-    return {
-        "seconds": seconds,
+    return times | {
         "found": len(np.intersect1d(model.relevance_, truth)),
         "false": len(np.setdiff1d(model.relevance_, truth)),
         "noise": float(np.sqrt(model.noise_variance_)),
@@ -92,10 +94,9 @@ def measure_fit(folder: Path) -> dict[str, Any]:
 def measure_predict(folder: Path) -> dict[str, Any]:
     """Predictions with error bars for every row of the file, from a model of its first rows."""
     X, y = mapped(folder)
-    model = SparseBayesRegressor(prior="bic").fit(np.array(X[:SUBSET]), y[:SUBSET])
-    start = time.perf_counter()
-    mean, _ = model.predict(X, return_std=True)
-    return {"seconds": time.perf_counter() - start, "rmse": float(np.sqrt(np.mean((mean - y) ** 2)))}
+    model = SparseBayesRegressor(prior="bic").fit(X[:SUBSET], y[:SUBSET])
+    (mean, _), times = timed(lambda: model.predict(X, return_std=True))
+    return times | {"rmse": rmse(mean, y)}
 
 
 def measure_subset(folder: Path) -> dict[str, Any]:
@@ -150,13 +151,9 @@ def measure_points(_: Path) -> dict[str, Any]:
     }
     rows = []
     for name, (model, predict) in ways.items():
-        wall, processor = np.inf, np.inf
-        for _ in range(5):
-            start, used = time.perf_counter(), time.process_time()
-            predict()
-            wall = min(wall, time.perf_counter() - start)
-            processor = min(processor, time.process_time() - used)
-        rows.append([name, len(model.relevance_), wall, processor])
+        times = [timed(predict)[1] for _ in range(5)]
+        best = [min(each[kind] for each in times) for kind in ("seconds", "processor")]
+        rows.append([name, len(model.relevance_), *best])
     return {"rows": rows}
 
 
@@ -192,16 +189,17 @@ def section_of_the_file(folder: Path) -> str:
         "fit": "SparseBayesRegressor.fit",
         "predict": "predict, mean and std",
     }
+    columns = {"seconds": ".1f", "processor": ".1f", "memory": ".2f"}
     results = {name: measured(name, folder) for name in names}
     rows = [
-        [words, f"{ROWS:,}", f"{results[name]['seconds']:.1f}", f"{results[name]['memory']:.2f}"]
+        [words, f"{ROWS:,}", *(format(results[name][kind], form) for kind, form in columns.items())]
         for name, words in names.items()
     ]
     fit, size = results["fit"], ROWS * COLUMNS * 8 / 2**30
     return "\n\n".join(
         [
             f"## A memory map of {ROWS:,} × {COLUMNS} float64 ({size:.1f} GiB)",
-            table(["", "rows", "seconds", "peak memory, GiB"], rows),
+            table(["", "rows", "seconds", "of processor time", "peak memory, GiB"], rows),
             f"`working_memory` as it is (1024 MiB). Prior BIC: {fit['found']} of {RELEVANT} columns found, "
             f"{fit['false']} false ones; noise {fit['noise']:.4f} (true {NOISE}). The predictions are those "
             f"of a model of {SUBSET:,} rows: error {results['predict']['rmse']:.4f}.",

@@ -193,18 +193,18 @@ class Bernoulli(LaplaceLikelihood):
         return take(xp.concat(pieces, axis=0), np.argsort(np.concatenate(groups)))
 
     def _log_odds(self, mean: Array, width: Array, nodes: int) -> Array:
+        """The nodes are symmetric: the less probable class has p ≤ ½, to its last digit, the other 1−p."""
         xp = namespace(mean)
-        one, other = xp.zeros_like(mean), xp.zeros_like(mean)
+        size, p = xp.abs(mean), xp.zeros_like(mean)
         z = np.linspace(-8.0, 8.0, nodes)
         weights = np.exp(-0.5 * z**2)
-        for point, weight in zip(z.tolist(), (weights / weights.sum()).tolist(), strict=True):
-            f = mean + point * width
-            small = xp.exp(-xp.abs(f))  # σ(f) and σ(−f) from one exponential, the smaller to its last digit
-            large = weight / (1 + small)
-            small *= large
-            one += xp.where(f > 0, large, small)
-            other += xp.where(f > 0, small, large)
-        return xp.log(one + SMALLEST) - xp.log(other + SMALLEST)
+        with np.errstate(over="ignore"):  # 1/(1 + ∞) is 0, as it should be
+            for point, weight in zip(z.tolist(), (weights / weights.sum()).tolist(), strict=True):
+                f = point * width
+                f += size
+                p += weight / (1 + xp.exp(f))
+        p = xp.clip(p, None, 0.5)
+        return xp.sign(mean) * (xp.log1p(-p) - xp.log(p + SMALLEST))
 
 
 @dataclass(frozen=True)

@@ -329,7 +329,7 @@ def test_too_many_columns_for_one_pass():
     with sklearn.config_context(working_memory=0.01):
         with pytest.raises(ValueError, match=r"^X has 25 columns, whose statistics need .* can be read more"):
             SparseBayesRegressor().fit(_chunks(X, y, None, 50))
-        with pytest.raises(ValueError, match=r"^X has 25 columns.* Raise it for partial_fit\.$"):
+        with pytest.raises(ValueError, match=r"^X has 25 columns.* raise it for partial_fit\.$"):
             SparseBayesRegressor().partial_fit(X, y)
         model = SparseBayesRegressor().fit(list(_chunks(X, y, None, 50)))  # can be read again
     _assert_same(model, SparseBayesRegressor().fit(X, y))

@@ -158,6 +158,6 @@ def test_a_triangle_where_it_fits_else_passes():
         assert isinstance(read_rows(_source(10)), RowPasses)
         assert isinstance(read_rows(_source(8)), RowStatistics)
         with pytest.raises(
-            ValueError, match=r"^X has 10 columns, whose statistics need .* allows 0.003 MiB\. "
+            ValueError, match=r"^X has 10 columns, whose statistics need .* allows 0.003 MiB: "
         ):
             read_rows(_source(10, once=True))

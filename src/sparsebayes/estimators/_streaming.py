@@ -150,7 +150,7 @@ class ChunkCheck:
         X = check_inputs(self.estimator, X, fitting=self.first)
         self.first = False
         if self.one_pass:
-            check_affordable(X.shape[1], "Raise it for partial_fit.")
+            check_affordable(X.shape[1], "raise it for partial_fit.")
         y = check_targets(y, X.shape[0], self.estimator)
         weights = check_weights(sample_weight, X.shape[0], some=False)
         return Chunk(X.tocsr() if hasattr(X, "tocsr") else X, y, weights)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import mmap
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -114,7 +115,7 @@ def read_rows(source: RowSource) -> RowStatistics | RowPasses | None:
     if (width + 1) ** 2 <= affordable():
         return RowStatistics.of(chain([first], chunks))
     if source.once:
-        check_affordable(width, "Raise it, or give an iterable that can be read more than once.")
+        check_affordable(width, "raise it, or give an iterable that can be read more than once.")
     return RowPasses.of(source)
 
 
@@ -124,7 +125,7 @@ def check_affordable(width: int, advice: str) -> None:
         memory = 8 * WORKING_COPIES * (width + 1) ** 2 / 2**20
         allowed = f"scikit-learn's working_memory allows {get_config()['working_memory']:g} MiB"
         raise ValueError(
-            f"X has {width} columns, whose statistics need {memory:.3g} MiB; {allowed}. {advice}"
+            f"X has {width} columns, whose statistics need {memory:.3g} MiB; {allowed}: {advice}"
         )
 
 
@@ -135,7 +136,9 @@ def release(X: Any) -> None:
         mapping: Any = memmap
         while isinstance(mapping, np.ndarray):
             mapping = mapping.base
-        mapping.madvise(mmap.MADV_DONTNEED)
+        if isinstance(mapping, mmap.mmap):
+            with suppress(OSError):  # pages that are locked stay
+                mapping.madvise(mmap.MADV_DONTNEED)
 
 
 def _memmap(X: Any) -> np.memmap | None:
