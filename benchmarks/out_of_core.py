@@ -203,6 +203,7 @@ def section_of_the_file(folder: Path) -> str:
             f"`working_memory` as it is (1024 MiB). Prior BIC: {fit['found']} of {RELEVANT} columns found, "
             f"{fit['false']} false ones; noise {fit['noise']:.4f} (true {NOISE}). The predictions are those "
             f"of a model of {SUBSET:,} rows: error {results['predict']['rmse']:.4f}.",
+            "Where the clock says much more than the processor, the machine was busy with something else.",
         ]
     )
 
