@@ -1,5 +1,6 @@
 """`fit` on rows in chunks and on disk gives what it gives on rows in memory."""
 
+import array_api_strict
 import numpy as np
 import pytest
 import scipy.sparse
@@ -82,6 +83,19 @@ def test_float32_and_sparse_chunks():
     _assert_same(fit(_chunks(single, t, None, 50)), fit(single.astype(float), t))
     sparse = scipy.sparse.csr_array(np.where(np.abs(Phi) > 1, Phi, 0.0))
     _assert_same(fit(_chunks(sparse, t, None, 50), fit_intercept=True), fit(sparse, t, fit_intercept=True))
+
+
+def test_chunks_of_another_array_library():
+    Phi, t, weights = (array_api_strict.asarray(x) for x in _data(9, N=60, M=6))
+    parts = [slice(0, 20), slice(20, 60)]
+    result = fit(((Phi[part, :], t[part], weights[part]) for part in parts), fit_intercept=True)
+    whole = fit(Phi, t, fit_intercept=True, sample_weight=weights)
+    np.testing.assert_array_equal(result.active, whole.active)
+    for name in ("mean", "covariance", "alpha"):
+        assert isinstance(getattr(result, name), type(Phi))
+        np.testing.assert_allclose(
+            np.asarray(getattr(result, name)), np.asarray(getattr(whole, name)), rtol=1e-8
+        )
 
 
 def test_noise_far_below_the_target():

@@ -135,7 +135,9 @@ class SparseBayesModel(BaseEstimator, metaclass=ABCMeta):
         on_disk = is_too_large(X)
         whole = check_inputs(self, X[:1] if on_disk else X, fitting=False)
         n, d = X.shape if on_disk else whole.shape
-        step = max(1, min(affordable(), LARGEST_BATCH) // max(width + (d if on_disk else 0), 1))
+        # every batch of sparse rows costs a look at all columns, so that fewer of them are better
+        numbers = affordable() if scipy.sparse.issparse(whole) else min(affordable(), LARGEST_BATCH)
+        step = max(1, numbers // max(width + (d if on_disk else 0), 1))
         for batch in gen_batches(n, min(n, step if most is None else min(step, most))):
             yield self._query(check_values(self, X[batch], fitting=False) if on_disk else whole[batch])
             release(X)
