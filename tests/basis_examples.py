@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from sparsebayes.bases import (
+    DCT,
     RBF,
     Basis,
     Bias,
@@ -30,6 +31,7 @@ from sparsebayes.bases import (
     Precomputed,
     RationalQuadratic,
     Sigmoid,
+    Spike,
     ThinPlateSpline,
     Wavelet,
 )
@@ -66,6 +68,8 @@ EXAMPLES: dict[type[Basis], list[Basis]] = {
     Columns: [Columns(), Columns(degree=2), Columns(degree=3)],
     Bias: [Bias()],
     Wavelet: [Wavelet(), Wavelet("haar")],
+    DCT: [DCT()],
+    Spike: [Spike()],
     KernelProduct: [RBF(0.2) * Periodic(3.0), RBF() * Linear() * Kernel(lopsided)],
     KernelSum: [
         KernelSum([RBF(0.2), Linear()]),

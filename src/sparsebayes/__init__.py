@@ -3,6 +3,7 @@
 from importlib.metadata import PackageNotFoundError, version
 
 from sparsebayes.bases import (
+    DCT,
     RBF,
     Basis,
     Bias,
@@ -24,6 +25,7 @@ from sparsebayes.bases import (
     Precomputed,
     RationalQuadratic,
     Sigmoid,
+    Spike,
     ThinPlateSpline,
     Wavelet,
 )
@@ -44,6 +46,7 @@ except PackageNotFoundError:  # imported from a source tree that was never insta
     __version__ = "0+unknown"
 
 __all__ = [
+    "DCT",
     "RBF",
     "ActiveSet",
     "Basis",
@@ -83,6 +86,7 @@ __all__ = [
     "Solver",
     "SparseBayesClassifier",
     "SparseBayesRegressor",
+    "Spike",
     "ThinPlateSpline",
     "Uniform",
     "Wavelet",

@@ -13,7 +13,7 @@ from basis_examples import ALL, EXAMPLES, every_basis, problem, random_problem, 
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
-from sparsebayes.bases import Basis, Precomputed, Wavelet
+from sparsebayes.bases import Basis, Precomputed, SampledBasis
 from sparsebayes.bases.operators import DenseOperator, Operator, SparseOperator, StackedOperator
 
 CLOSE = {"rtol": 1e-12, "atol": 1e-13}
@@ -160,7 +160,7 @@ def test_inputs_are_never_modified(basis):
 @pytest.mark.parametrize(
     "basis",
     # a kernel matrix cannot be repeated by rows alone, and repeated samples are another signal
-    [b for b in ALL if not isinstance(b, Precomputed | Wavelet)],
+    [b for b in ALL if not isinstance(b, Precomputed | SampledBasis)],
     ids=lambda basis: repr(basis).split(" at 0x")[0],
 )
 @seeds

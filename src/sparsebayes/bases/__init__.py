@@ -8,14 +8,17 @@ from sparsebayes.bases.kernels import BoundKernel, CentredBasis, KernelProduct, 
 from sparsebayes.bases.multiscale import BoundMultiScale, MultiScale
 from sparsebayes.bases.named import KERNEL_NAMES, as_basis
 from sparsebayes.bases.operators import DenseOperator, Operator, SparseOperator, StackedOperator, as_operator
+from sparsebayes.bases.orthonormal import DCTOperator, SpikeOperator, TransformOperator
 from sparsebayes.bases.periodic import Periodic
 from sparsebayes.bases.products import Cosine, HistogramIntersection, Linear, Polynomial, Sigmoid
+from sparsebayes.bases.samples import DCT, BoundSamples, SampledBasis, Spike
 from sparsebayes.bases.splines import CubicSpline, LinearSpline, ThinPlateSpline
 from sparsebayes.bases.stationary import RBF, Laplacian, Matern, RationalQuadratic
 from sparsebayes.bases.transforms import Band, WaveletOperator
-from sparsebayes.bases.wavelets import BoundWavelet, Wavelet
+from sparsebayes.bases.wavelets import Wavelet
 
 __all__ = [
+    "DCT",
     "KERNEL_NAMES",
     "RBF",
     "Band",
@@ -28,12 +31,13 @@ __all__ = [
     "BoundKernel",
     "BoundMultiScale",
     "BoundPrecomputed",
-    "BoundWavelet",
+    "BoundSamples",
     "CentredBasis",
     "Columns",
     "Concatenation",
     "Cosine",
     "CubicSpline",
+    "DCTOperator",
     "DenseOperator",
     "HistogramIntersection",
     "Kernel",
@@ -50,10 +54,14 @@ __all__ = [
     "Polynomial",
     "Precomputed",
     "RationalQuadratic",
+    "SampledBasis",
     "Sigmoid",
     "SparseOperator",
+    "Spike",
+    "SpikeOperator",
     "StackedOperator",
     "ThinPlateSpline",
+    "TransformOperator",
     "Wavelet",
     "WaveletOperator",
     "as_basis",

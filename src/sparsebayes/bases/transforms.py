@@ -18,12 +18,10 @@ from typing import Any
 import numpy as np
 import pywt
 
-from sparsebayes._array import Array, Indices, asfloat64, to_numpy
-from sparsebayes.bases.operators import Operator, block_means_and_norms
+from sparsebayes.bases.orthonormal import TransformOperator
 
 COARSEST = 3  # an axis of n samples is halved log2(n) − 3 times unless told otherwise, as in SE07
 MODE = "periodization"
-CANCELLED = 1e-6  # of a squared norm: below it too few digits are left of 1 − Nφ̄²
 
 
 @dataclass(frozen=True)
@@ -117,10 +115,10 @@ def _kinds(ndim: int, axes: Sequence[int]) -> list[str]:
     return kinds
 
 
-class WaveletOperator(Operator):
+class WaveletOperator(TransformOperator):
     """Φ whose columns are the periodised wavelets on a signal of the given shape, N×N and orthonormal.
 
-    Neither it nor any other N×N array is ever formed: `analyze` and `synthesize` take O(N) operations.
+    `analyze` and `synthesize` take O(N) operations.
 
     Parameters
     ----------
@@ -138,59 +136,20 @@ class WaveletOperator(Operator):
         Which coefficients belong together.
     """
 
-    orthonormal = True
-
     def __init__(self, shape: int | Sequence[int], wavelet: str = "sym8", level: int | None = None) -> None:
-        self.signal_shape = _check_shape(shape)
+        super().__init__(shape)
         self.wavelet = as_orthogonal(wavelet)
         self.levels = _check_level(level, self.signal_shape)
         self.block = plan(self.signal_shape, self.levels)
         self.bands = tuple(self.block.bands())
-        N = math.prod(self.signal_shape)
-        self.shape = (N, N)
 
-    def analyze(self, v: Any) -> np.ndarray:
-        """w = Φᵀv, (…, N) from v of shape (…, *signal_shape)."""
-        v = np.asarray(to_numpy(v), dtype=np.float64)
-        batch = v.shape[: v.ndim - len(self.signal_shape)]
-        if v.shape[len(batch) :] != self.signal_shape:
-            raise ValueError(f"v must end in the shape {self.signal_shape}, got {v.shape}.")
-        out = np.empty((math.prod(batch), self.shape[1]))
-        self._analyze(self.block, v.reshape(-1, *self.signal_shape), out)
-        return out.reshape(*batch, -1)
+    def _forward(self, v: np.ndarray) -> np.ndarray:
+        out = np.empty((len(v), self.shape[1]))
+        self._analyze(self.block, v, out)
+        return out
 
-    def synthesize(self, w: Any) -> np.ndarray:
-        """v = Φw, (…, *signal_shape) from w of shape (…, N)."""
-        w = np.asarray(to_numpy(w), dtype=np.float64)
-        if w.shape[-1:] != (self.shape[1],):
-            raise ValueError(f"w must have {self.shape[1]} coefficients on its last axis, got {w.shape}.")
-        v = self._synthesize(self.block, w.reshape(-1, self.shape[1]))
-        return v.reshape(*w.shape[:-1], *self.signal_shape)
-
-    def columns(self, J: Indices) -> Array:
-        """Φ[:, J], each column synthesised from its unit vector."""
-        J = np.asarray(J, dtype=np.int64)
-        units = np.zeros((len(J), self.shape[1]))
-        units[np.arange(len(J)), J] = 1.0
-        return self.synthesize(units).reshape(len(J), self.shape[0]).T
-
-    def adjoint(self, V: Array) -> Array:
-        """Φᵀ V by the fast transform."""
-        values = to_numpy(V).T.reshape(-1, *self.signal_shape)
-        return asfloat64(self.analyze(values).T, like=V)
-
-    def means_and_norms(self, weights: Array, center: bool) -> tuple[Array, Array]:
-        """With equal weights from one transform: ‖φ − φ̄‖² = 1 − Nφ̄², the columns where that cancels apart."""
-        each = to_numpy(weights)
-        if not len(each) or np.any(each != each[0]):
-            return super().means_and_norms(weights, center)
-        N = self.shape[0]
-        means = self.analyze(np.full(self.signal_shape, 1 / N)) if center else np.zeros(N)
-        squares = 1 - N * means**2
-        norms = np.sqrt(each[0] * np.maximum(squares, 0.0))
-        for m in np.flatnonzero(squares < CANCELLED):
-            norms[m] = block_means_and_norms(self.columns([int(m)]), each, center)[1][0]
-        return asfloat64(means, like=weights), asfloat64(norms, like=weights)
+    def _backward(self, w: np.ndarray) -> np.ndarray:
+        return self._synthesize(self.block, w)
 
     def _analyze(self, block: Block, v: np.ndarray, out: np.ndarray) -> None:
         if block.coarser is None:
@@ -258,14 +217,6 @@ def as_orthogonal(wavelet: Any) -> Any:
 def _named(wavelet: Any) -> Any:
     """The discrete wavelet of this name, None where there is none."""
     return pywt.Wavelet(wavelet) if wavelet in pywt.wavelist(kind="discrete") else None
-
-
-def _check_shape(shape: Any) -> tuple[int, ...]:
-    sizes = (shape,) if isinstance(shape, int | np.integer) else tuple(shape)
-    ok = all(isinstance(n, int | np.integer) and not isinstance(n, bool) and n >= 1 for n in sizes)
-    if not ok or not 1 <= len(sizes) <= 3:
-        raise ValueError(f"shape must be one to three integers >= 1, got {shape!r}.")
-    return tuple(int(n) for n in sizes)
 
 
 def _check_level(level: Any, shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -107,7 +107,7 @@ def fit(
     t : (N,) targets; None where Phi has them.
     prior : "uniform", "aic", "bic", "ric" or a `Prior`.
     solver : "active-set", "sequential", "mackay", "em" or a `Solver`. Where the functions are known to be
-        orthonormal (a `WaveletOperator`, no intercept, no weights) the default name "active-set" stands for
+        orthonormal (a `TransformOperator`, no intercept, no weights) the default name "active-set" stands for
         the closed form, "orthonormal"; covariance is then a diagonal SciPy-sparse array.
     noise_variance : σ² > 0 where it is known, None to estimate it.
     noise_prior : (c, d) of a Gamma prior on 1/σ², None for none.

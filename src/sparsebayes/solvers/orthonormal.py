@@ -167,8 +167,8 @@ class Orthonormal(Solver):
         """Given noise: one pass. Estimated noise: uphill from where it starts."""
         if not problem.quadratic.orthonormal:
             raise ValueError(
-                "solver 'orthonormal' needs functions that are known to be orthonormal (a Wavelet basis on "
-                "its own, fit_intercept=False, no sample_weight); take another solver."
+                "solver 'orthonormal' needs functions that are known to be orthonormal (a Wavelet, DCT or "
+                "Spike basis on its own, fit_intercept=False, no sample_weight); take another solver."
             )
         climb = _Climb(problem, monitor, problem.noise.beta if start is None else start.beta)
         try:

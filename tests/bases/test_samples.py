@@ -1,0 +1,151 @@
+"""Cosines and spikes on the samples of a signal, and dictionaries made of several transforms."""
+
+import array_api_strict
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from sparsebayes import DCT, RelevanceVectorRegressor, Spike, ThinPlateSpline, Wavelet, fit
+from sparsebayes.bases import (
+    DCTOperator,
+    SpikeOperator,
+    StackedOperator,
+    TransformOperator,
+    WaveletOperator,
+)
+
+SHAPES = [(1,), (2,), (7,), (16,), (33,), (2, 3), (8, 5), (1, 4), (3, 4, 5)]
+OPERATORS = [DCTOperator, SpikeOperator, WaveletOperator]
+
+
+def positions(n: int) -> np.ndarray:
+    """Where the samples are."""
+    return np.linspace(-1.0, 1.0, n)[:, None]
+
+
+def test_every_transform_is_tested():
+    assert set(TransformOperator.__subclasses__()) == set(OPERATORS)
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("kind", OPERATORS)
+def test_orthonormal_and_each_the_inverse_of_the_other(kind, shape):
+    operator = kind(shape)
+    N = operator.shape[0]
+    Phi = operator.columns(range(N))
+    assert_allclose(Phi.T @ Phi, np.eye(N), atol=1e-12)
+    rng = np.random.default_rng(N)
+    v, w = rng.standard_normal((2, *shape)), rng.standard_normal((2, N))
+    assert_allclose(operator.analyze(v), v.reshape(2, N) @ Phi, atol=1e-12)
+    assert_allclose(operator.synthesize(w).reshape(2, N), w @ Phi.T, atol=1e-12)
+    assert_allclose(operator.synthesize(operator.analyze(v)), v, atol=1e-12)
+    assert_allclose(operator.adjoint(v.reshape(2, N).T), Phi.T @ v.reshape(2, N).T, atol=1e-12)
+
+
+@pytest.mark.parametrize("center", [False, True])
+@pytest.mark.parametrize("kind", OPERATORS)
+def test_means_and_norms_equal_those_of_the_columns(kind, center):
+    operator = kind((6, 5))
+    Phi = operator.columns(range(30))
+    for weights in (np.full(30, 2.0), np.random.default_rng(0).integers(1, 4, 30).astype(float)):
+        means, norms = operator.means_and_norms(weights, center)
+        expected = weights @ Phi / weights.sum() if center else np.zeros(30)
+        assert_allclose(means, expected, atol=1e-13)
+        assert_allclose(norms, np.sqrt(weights @ (Phi - expected) ** 2), atol=1e-8)
+
+
+def test_cosines_by_their_formula():
+    n = 9
+    bound = DCT().bind(positions(n))
+    for k in range(n):
+        for i in range(n):
+            expected = np.sqrt((1 if k == 0 else 2) / n) * np.cos(np.pi * k * (i + 0.5) / n)
+            assert_allclose(bound(positions(n))[i, k], expected, atol=1e-14)
+
+
+def test_cosines_of_an_image_are_products():
+    one, other = (DCTOperator(n).columns(range(n)) for n in (4, 3))
+    both = DCTOperator((4, 3)).columns(range(12)).reshape(4, 3, 4, 3)
+    assert_allclose(both, one[:, None, :, None] * other[None, :, None, :], atol=1e-14)
+
+
+def test_a_spike_is_one_at_its_sample():
+    X = positions(6)
+    assert_array_equal(Spike().bind(X)(X), np.eye(6))
+    assert_array_equal(Spike().bind(X)(X[[2]] + 0.05), np.eye(6)[[2]])
+
+
+@pytest.mark.parametrize("basis", [DCT((2, 3)), Spike((2, 3)), Wavelet(shape=(2, 3))])
+def test_shape_must_have_as_many_samples_as_rows(basis):
+    assert basis.bind(positions(6)).operator(positions(6)).signal_shape == (2, 3)
+    with pytest.raises(ValueError, match=r"shape must have as many samples as X has rows \(7\)"):
+        basis.bind(positions(7))
+
+
+@pytest.mark.parametrize("basis", [DCT(), Spike()])
+def test_alone_the_fit_is_in_closed_form(basis):
+    rng = np.random.default_rng(3)
+    X = positions(64)
+    w = np.where(rng.random(64) < 0.1, 5.0, 0.0)
+    y = basis.bind(X)(X) @ w + 0.1 * rng.standard_normal(64)
+    options = {"prior": "bic", "fit_intercept": False, "noise_variance": 0.01}
+    closed = RelevanceVectorRegressor(basis, **options).fit(X, y)
+    general = RelevanceVectorRegressor(basis, solver="sequential", **options).fit(X, y)
+    assert len(closed.evidence_path_) < len(general.evidence_path_)
+    assert_array_equal(closed.relevance_, general.relevance_)
+    assert_allclose(closed.predict(X), general.predict(X), atol=1e-6)
+
+
+DICTIONARIES = [
+    Wavelet("haar") + DCT(),
+    Wavelet("sym4") + Spike(),
+    Wavelet("haar", level=5) + Wavelet("sym8"),
+    DCT() + Spike(),
+    Wavelet("haar") + ThinPlateSpline(0.3) + Spike(),
+]
+
+
+@pytest.mark.parametrize("basis", DICTIONARIES, ids=str)
+@pytest.mark.parametrize("center", [False, True])
+def test_a_dictionary_on_demand_fits_as_the_matrix_does(basis, center):
+    rng = np.random.default_rng(5)
+    X = positions(160)
+    bound = basis.bind(X)
+    Phi = bound(X)
+    J = rng.choice(Phi.shape[1], 6, replace=False)
+    t = (Phi[:, J] / np.linalg.norm(Phi[:, J], axis=0)) @ rng.normal(0, 3, 6) + 0.1 * rng.standard_normal(160)
+    operator = bound.operator(X)
+    assert isinstance(operator, StackedOperator)
+    found, dense = (fit(A, t, prior="ric", fit_intercept=center) for A in (operator, Phi))
+    assert_array_equal(found.active, dense.active)
+    assert_allclose(found.objective, dense.objective, rtol=1e-9)
+    assert_allclose(found.predict(operator), dense.predict(Phi), atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_parts_carry_what_is_theirs(seed):
+    """A step, a tone and two outliers: wavelets, cosines and spikes take one each."""
+    rng = np.random.default_rng(seed)
+    n = 256
+    X = positions(n)
+    parts = np.zeros((3, n))
+    parts[0] = np.where(np.arange(n) < 128, 1.0, -1.0)
+    parts[1] = 0.8 * np.cos(np.pi * 41 * (np.arange(n) + 0.5) / n)
+    parts[2][rng.choice(n, 2, replace=False)] = 4.0
+    y = parts.sum(axis=0) + 0.1 * rng.standard_normal(n)
+    model = RelevanceVectorRegressor(Wavelet("haar", level=8) + DCT() + Spike(), prior="ric").fit(X, y)
+    truth = parts - parts.mean(axis=1, keepdims=True)
+    found = model.components_ - model.components_.mean(axis=1, keepdims=True)
+    assert_allclose(found, truth, atol=0.5)
+    assert np.mean((found - truth) ** 2) < 0.005
+
+
+@pytest.mark.parametrize("basis", DICTIONARIES[:2], ids=str)
+def test_arrays_of_another_namespace(basis):
+    X = positions(48)
+    y = np.sin(3 * X[:, 0]) + 0.1 * np.random.default_rng(0).standard_normal(48)
+    strict = array_api_strict.asarray(X)
+    result = fit(basis.bind(strict).operator(strict), array_api_strict.asarray(y), prior="bic")
+    expected = fit(basis.bind(X).operator(X), y, prior="bic")
+    assert_array_equal(result.active, expected.active)
+    assert_allclose(np.asarray(result.mean), expected.mean, rtol=1e-6)
