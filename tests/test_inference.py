@@ -11,7 +11,7 @@ from sparsebayes import NoiseCollapseWarning, fit
 from sparsebayes.priors import Gamma
 from sparsebayes.solvers import ActiveSet, FixedPoint, Sequential
 
-SOLVERS = ["active-set", "sequential", "mackay", "em"]
+SOLVERS = ["active-set", "thorough", "sequential", "mackay", "em"]
 SHAPES = [(60, 20), (40, 80)]
 
 

@@ -41,7 +41,7 @@ class RelevanceVectorRegressor(RegressionModel):
     prior : {"uniform", "aic", "bic", "ric"} or Prior, default="uniform"
         Prior on the precision of each weight. "uniform" is the classical relevance vector machine; the others
         are sparser, in this order. Objects: `Uniform`, `Gamma`, `Smoothness`, `Laplace`.
-    solver : {"active-set", "sequential", "mackay", "em"} or Solver, default="active-set"
+    solver : {"active-set", "thorough", "sequential", "mackay", "em"} or Solver, default="active-set"
         How the evidence is maximised. Objects: `ActiveSet`, `Sequential`, `FixedPoint`.
     noise_variance : float, optional
         σ² > 0 where it is known. None estimates it.

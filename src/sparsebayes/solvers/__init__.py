@@ -13,6 +13,7 @@ from sparsebayes.solvers.sequential import Sequential
 
 NAMED = {
     "active-set": ActiveSet(),
+    "thorough": ActiveSet(stages=10, rebuilds=4),
     "sequential": Sequential(),
     "mackay": FixedPoint("mackay"),
     "em": FixedPoint("em"),

@@ -20,27 +20,26 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparsebayes._array import Indices, NotPositiveDefinite, asfloat64, take, to_numpy
+from sparsebayes._array import NotPositiveDefinite, to_numpy
 from sparsebayes.posterior import Problem, Scores, State
 from sparsebayes.solvers.base import Monitor, Solution, Solver, first_state
+from sparsebayes.solvers.contests import LOOSE, contests, contract
 from sparsebayes.solvers.exchange import best_swaps, independent, substitutes, swapped
-from sparsebayes.solvers.fixed_point import mackay_step
 from sparsebayes.solvers.newton import maximise_jointly, polish
+from sparsebayes.solvers.rebuild import rebuilt
+from sparsebayes.solvers.stages import better, lowered
 
 CRUDE_GAIN = 1.0  # nats: growing before the exchanges stops when nothing is worth more
 TRIAL_GAIN = 0.3  # nats: the same while an exchange is being tried
-LOOSE = 1e-2  # nats: joint Newton steps between additions stop when the next promises less
 WORTHWHILE = 2.0  # nats: an exchange round that gains less is the last (on small problems: LOOSE)
 SETTLED = 1e-3  # nats: the least a swap or a rival must gain, and what Newton steps before swaps leave behind
 SMALLEST_POOL = 8
 SMALL = 256  # functions: where there are no more, all of them are let in at once as well
 FRACTION = 0.1  # of the best gain: what is worth less waits for the next scoring pass
 LEVEL = 0.1  # α/β of every function when a contest opens, on columns of unit norm
-PARALLEL = 1e-7  # 1 − |cosine| of two functions below which only the first enters a contest
 FINEST = 1e-3  # nats per tol: a function that gains less than this times tol is not added
 CROWDED = 300  # active functions: beyond it a contest between all their substitutes costs more than it gains
 OPENING, EXCHANGING, GROWING, SLOW = (12, 1.3), (8, 1.3), (4, 1.0), (500, 0.3)  # rounds, power of contests
-HOPELESS = 1.0  # α/β beyond which a function explains too little to stay in a contest
 
 
 class ActiveSet(Solver):
@@ -52,6 +51,13 @@ class ActiveSet(Solver):
     exchanges : most exchange rounds; 0 leaves the greedy solution as it is.
     substitutes : how many substitutes each active function is offered; None: more of them (3 to 8) the more
         candidates there are for each active function.
+    stages : with k > 0 the model is also sought from a high noise, lowered in k stages (`stages`), and the
+        better of the two kept; about twice the cost. 0: not.
+    rebuilds : with k > 0 groups of 2^k, …, 4, 2 related functions are taken out in turn and the model grown
+        again without them (`rebuild`), for dictionaries whose parts can do each other's work; about
+        ten fits' cost a group size. 0: not.
+
+    Neither `stages` nor `rebuilds` is used on the expansions of a classifier.
     """
 
     def __init__(
@@ -61,12 +67,16 @@ class ActiveSet(Solver):
         independence: float = 0.6,
         exchanges: int = 3,
         substitutes: int | None = None,
+        stages: int = 0,
+        rebuilds: int = 0,
     ) -> None:
         self.pool = pool
         self.batch = batch
         self.independence = independence
         self.exchanges = exchanges
         self.substitutes = substitutes
+        self.stages = stages
+        self.rebuilds = rebuilds
 
     def solve(self, problem: Problem, monitor: Monitor, start: State | None = None) -> Solution:
         """Open, grow crudely, exchange while it pays, grow to the end, polish."""
@@ -77,6 +87,10 @@ class ActiveSet(Solver):
         if self.exchanges and problem.quadratic.size <= SMALL:
             state, going = self._open_to_all(state, monitor, going)
             state, going = self._exchange(state, monitor, going)
+        if self.stages and going:
+            state, going = self._staged(state, monitor)
+        for power in range(self.rebuilds, 0, -1):
+            state, going = self._rebuilt(state, 2**power, monitor, going)
         return self._finish(state, monitor, going)
 
     def begin(self, problem: Problem, monitor: Monitor) -> State:
@@ -89,6 +103,26 @@ class ActiveSet(Solver):
         state, going = self._grow(start, monitor, least_gain)
         state, going = self._exchange(state, monitor, going)
         return Solution(state, going)
+
+    def _staged(self, state: State, monitor: Monitor) -> tuple[State, bool]:
+        """The state, or what is found from a high noise where that is better."""
+        with monitor.trial(state.objective):
+            rival = lowered(state, self.stages, lambda start: self._go_on(start, monitor))
+            if rival is None:
+                return state, monitor.going
+            rival, going = self._grow(maximise_jointly(rival, LOOSE, 20), monitor, TRIAL_GAIN)
+            rival, going = self._exchange(rival, monitor, going)
+        return (rival if better(rival, state) else state), going
+
+    def _rebuilt(self, state: State, size: int, monitor: Monitor, going: bool) -> tuple[State, bool]:
+        """A sweep over groups of `size` functions."""
+        if not going or state.size > CROWDED:
+            return state, going
+
+        def regrow(rest: State, standing: float) -> tuple[State, bool]:
+            return self._grow(maximise_jointly(rest, LOOSE, 5), monitor, TRIAL_GAIN, standing)
+
+        return rebuilt(state, size, regrow)
 
     def _exchange(self, state: State, monitor: Monitor, going: bool) -> tuple[State, bool]:
         """Exchange rounds, until one no longer pays."""
@@ -105,7 +139,7 @@ class ActiveSet(Solver):
         problem = state.problem
         everything = np.arange(problem.quadratic.size)
         for level in (LEVEL * state.beta, float(np.median(to_numpy(state.alpha)))):
-            for rival in _contests(problem, everything, level, state.beta, *SLOW):
+            for rival in contests(problem, everything, level, state.beta, *SLOW):
                 state, going = self._contested(state, rival, monitor, going)
         return state, going
 
@@ -124,7 +158,7 @@ class ActiveSet(Solver):
             lower = places < 0.5 * (quadratic.size - 1)
             pool = order[np.where(lower, np.floor(places), np.ceil(places)).astype(np.int64)]
             rivals = [
-                r for r in _contests(problem, pool, LEVEL * beta, beta, *OPENING) if not r.at_noise_floor
+                r for r in contests(problem, pool, LEVEL * beta, beta, *OPENING) if not r.at_noise_floor
             ]
         best = max([first, *rivals], key=lambda each: each.objective)
         return maximise_jointly(first, LOOSE, 20) if best is first else best
@@ -240,61 +274,8 @@ class ActiveSet(Solver):
         rival, going = self._grow(maximise_jointly(rival, LOOSE, 3), monitor, TRIAL_GAIN, state.objective)
         collapsed = rival.at_noise_floor and not state.at_noise_floor
         # functions all but parallel can share their work in many ways that are all worth the same
-        better = rival.objective > state.objective + SETTLED and not collapsed
-        return (rival if better else state), going
-
-
-def contract(state: State, rounds: int, power: float) -> State:
-    """MacKay's updates, pruning what loses the contest between functions that do the same work.
-
-    power > 1 over-relaxes the updates. While there are more functions than half the rows the noise stays as
-    it is: estimated then, it would collapse. The caller keeps the better of before and after, so there is no
-    safeguard here.
-    """
-    for _ in range(rounds):
-        alpha, beta = mackay_step(state, power)
-        if state.size > state.problem.quadratic.n / 2:
-            beta = state.beta
-        keep = np.flatnonzero(to_numpy(alpha) < HOPELESS * beta)
-        if not len(keep):
-            return state
-        if len(keep) < state.size:
-            state = state.problem.state(state.active.keep(keep), take(alpha, keep), beta)
-            continue
-        settled = float(np.abs(np.log(to_numpy(alpha / state.alpha))).max()) < 0.3 * power
-        state = state.problem.state(state.active, alpha, beta)
-        if settled:
-            break
-    return state
-
-
-def _contests(
-    problem: Problem, J: Indices, alpha: float, beta: float, rounds: int, power: float
-) -> list[State]:
-    """What is left of the functions J, all at one precision to begin with.
-
-    A prior that punishes every function can end a contest before the useful ones have found their weight, so
-    there is a second one under the uniform prior, whose survivors then come under the prior.
-    """
-    like = problem.quadratic.h
-    outcomes = []
-    for arena in (problem,) if problem.prior.flat else (problem, problem.relaxed()):
-        try:
-            start = arena.start(J, asfloat64(np.full(len(J), alpha), like=like), beta)
-            left = contract(_distinct(start), rounds, power)
-            if arena is not problem:
-                left = maximise_jointly(problem.state(left.active, left.alpha, left.beta), LOOSE, 20)
-            outcomes.append(left)
-        except NotPositiveDefinite:
-            continue
-    return outcomes
-
-
-def _distinct(state: State) -> State:
-    """Without functions all but parallel to an earlier one: a contest between those never ends."""
-    parallel = np.triu(np.abs(to_numpy(state.active.G)), 1) > 1 - PARALLEL
-    keep = np.flatnonzero(~parallel.any(axis=0))
-    return state if len(keep) == state.size else state.keep(keep)
+        ahead = rival.objective > state.objective + SETTLED and not collapsed
+        return (rival if ahead else state), going
 
 
 def _added(scores: Scores, chosen: np.ndarray, tol: float) -> State | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -41,19 +42,35 @@ class Monitor:
     factor: float = 1.0
     path: list[float] = field(default_factory=list)
     stopped: bool = False
+    standing: float | None = None
+
+    @contextmanager
+    def trial(self, standing: float) -> Iterator[None]:
+        """While it lasts states are only being tried; `standing` is the objective of the one that stands."""
+        self.standing = standing
+        try:
+            yield
+        finally:
+            self.standing = None
+
+    @property
+    def going(self) -> bool:
+        """Whether the fit may go on."""
+        return not self.stopped and len(self.path) < self.max_iter
 
     def record(self, state: Any, standing: float | None = None) -> bool:
         """Note one iteration; True where the fit is to go on.
 
         standing : the objective of the model that stands while `state` is only being tried.
         """
+        standing = standing if self.standing is None else self.standing
         self.path.append((state.objective if standing is None else standing) + self.offset)
         progress = Progress(len(self.path), self.path[-1], state.size, self.factor / state.beta)
         if self.verbose and (self.verbose > 1 or len(self.path) % 10 == 1):
             print(self._line(progress), file=sys.stderr)
         if self.callback is not None and self.callback(progress):
             self.stopped = True
-        return not self.stopped and len(self.path) < self.max_iter
+        return self.going
 
     @staticmethod
     def _line(progress: Progress) -> str:

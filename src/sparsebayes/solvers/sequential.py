@@ -16,7 +16,9 @@ from sparsebayes.posterior import SPANNED, Problem, State
 from sparsebayes.solvers.base import Monitor, Solution, Solver, first_state
 from sparsebayes.solvers.fixed_point import mackay_step
 from sparsebayes.solvers.newton import polish
+from sparsebayes.solvers.stages import better, lowered
 
+LOOSE = 1e-2  # in place of tol while the noise is still being lowered
 SELECTIONS = ("best", "random", "next")
 
 
@@ -29,23 +31,45 @@ class Sequential(Solver):
         on ill-conditioned bases an early update can lock the noise in at a value too high to add anything.
     refresh : actions between two exact recomputations.
     polish : finish with joint Newton steps in (log α, log σ²).
+    stages : with k > 0 the model is also sought from a high noise, lowered in k stages (`stages`), and the
+        better of the two kept; two to five times the cost. 0: not.
     """
 
     def __init__(
-        self, selection: str = "best", noise_every: int = 20, refresh: int = 50, polish: bool = True
+        self,
+        selection: str = "best",
+        noise_every: int = 20,
+        refresh: int = 50,
+        polish: bool = True,
+        stages: int = 0,
     ) -> None:
         self.selection = selection
         self.noise_every = noise_every
         self.refresh = refresh
         self.polish = polish
+        self.stages = stages
 
     def solve(self, problem: Problem, monitor: Monitor, start: State | None = None) -> Solution:
         """Act until every |Δ log α| inside is below tol and nothing outside wants in [TF03, 4.4]."""
         if self.selection not in SELECTIONS:
             raise ValueError(f"selection of Sequential must be one of {SELECTIONS}, got {self.selection!r}.")
-        state = first_state(problem) if start is None else start
+        solution = self._settled(first_state(problem) if start is None else start, monitor)
+        if not self.stages or start is not None or not monitor.going:
+            return solution
+        return self._staged(solution, monitor)
+
+    def _staged(self, solution: Solution, monitor: Monitor) -> Solution:
+        """The solution, or what is found from a high noise where that is better."""
+        standing: State = solution.state
+        with monitor.trial(standing.objective):
+            start = lowered(standing, self.stages, lambda state: Solution(*self._run(state, monitor, LOOSE)))
+            rival = solution if start is None else self._settled(start, monitor)
+        return rival if better(rival.state, standing) else solution
+
+    def _settled(self, state: State, monitor: Monitor) -> Solution:
+        """Actions and polishes in turn, until neither changes anything."""
         while True:
-            state, going = self._run(state, monitor)
+            state, going = self._run(state, monitor, monitor.tol)
             if not self.polish:
                 return Solution(state, going)
             state = polish(state)
@@ -53,17 +77,15 @@ class Sequential(Solver):
             if not going or _crawling(table, table.target(), monitor.tol):
                 return Solution(state, going)
 
-    def _run(self, state: State, monitor: Monitor) -> tuple[State, bool]:
+    def _run(self, state: State, monitor: Monitor, tol: float) -> tuple[State, bool]:
         """Actions until converged (True) or out of iterations (False)."""
         table = Table(state)
         pointer, actions = 0, 0
         while monitor.record(table):
             target = table.target()
-            if _converged(table, target, monitor.tol) or (
-                self.polish and _crawling(table, target, monitor.tol)
-            ):
+            if _converged(table, target, tol) or (self.polish and _crawling(table, target, tol)):
                 state = _update_noise(table.exact())
-                moved = abs(math.log(state.beta / table.beta)) > (1e-3 if self.polish else monitor.tol)
+                moved = abs(math.log(state.beta / table.beta)) > (1e-3 if self.polish else tol)
                 table = Table(state)
                 if not moved:
                     return state, True
