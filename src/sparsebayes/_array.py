@@ -19,6 +19,7 @@ import scipy.sparse
 Array = Any  # an array of any namespace that follows the array API standard
 Indices = Sequence[int] | np.ndarray  # which functions (or positions): bookkeeping, always on the host
 
+BLOCK = 1 << 15  # elements looked at together: small enough to stay in the cache
 LEAF, LARGEST_SPLIT = 64, 512  # sizes between which a triangular inverse by halves beats LAPACK's
 PANEL = 32  # columns that a QR works on together
 
@@ -180,6 +181,14 @@ def column_squares(A: Array) -> Array:
 def row_products(A: Array, B: Array) -> Array:
     """Σ_m a_nm b_nm for every row n."""
     return np.einsum("ij,ij->i", A, B) if is_numpy(A) else namespace(A).sum(A * B, axis=1)
+
+
+def masked_sum(x: Array, mask: np.ndarray) -> float:
+    """Σ of the x (n,) where the mask is set; a block at a time, without a copy of either."""
+    if not is_numpy(x):
+        return float(namespace(x).sum(take(x, np.flatnonzero(mask))))
+    starts = range(0, len(x), BLOCK)
+    return math.fsum(x[k : k + BLOCK] @ mask[k : k + BLOCK].astype(np.float64) for k in starts)
 
 
 def weighted_squares(A: Array, weights: Array) -> Array:

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsebayes._array import Array, Indices, asfloat64, is_numpy, namespace, take
+from sparsebayes._array import Array, Indices, asfloat64, is_numpy, masked_sum, namespace, take
 
 
 @dataclass(frozen=True)
@@ -117,9 +117,13 @@ class IdentityQuadratic(Quadratic):
         total = self.tt - self.unseen
         if inside < 0.5 * total:
             return total - inside
+        return masked_sum(self.squares, self.outside(J))
+
+    def outside(self, J: Indices) -> np.ndarray:
+        """Which functions are not among J, (M,) of bool."""
         outside = np.ones(self.size, dtype=bool)
         outside[J] = False
-        return float(self.xp.sum(take(self.squares, np.flatnonzero(outside))))
+        return outside
 
     def columns(self, J: Indices) -> Array:
         """Rows J of the identity."""

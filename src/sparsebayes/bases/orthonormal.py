@@ -114,6 +114,10 @@ class DCTOperator(TransformOperator):
 class SpikeOperator(TransformOperator):
     """The identity: function m is 1 at sample m and 0 elsewhere."""
 
+    def adjoint(self, V: Array) -> Array:
+        """V itself, not a copy."""
+        return V
+
     def _forward(self, v: np.ndarray) -> np.ndarray:
         return v.reshape(len(v), -1).copy()
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from sparsebayes.bases.orthonormal import SpikeOperator
 from sparsebayes.bases.transforms import Band, WaveletOperator
 from sparsebayes.inference.regression import fit
-from sparsebayes.inference.risk import best_constants, histogram
+from sparsebayes.inference.risk import best_constants, histogram, histograms
 
 AUTOMATIC = "auto"
 MEDIAN = 0.6744897501960817  # of |z|, z standard normal
@@ -80,35 +82,55 @@ def shrink_by_risk(w: np.ndarray, operator: WaveletOperator, noise_variance: flo
     shrunk = [k for k, band in enumerate(operator.bands) if band.kind]
     constants = np.full(len(operator.bands), math.nan)
     if shrunk:
-        scale = 1 / math.sqrt(sigma2)
-        counts = [_histogram(w[operator.bands[k].where], scale) for k in shrunk]
-        constants[shrunk] = best_constants(np.asarray(counts))
+        runs = _runs([operator.bands[k] for k in shrunk])
+        counts = [_histograms(w[place], 1 / math.sqrt(sigma2), sizes) for place, sizes in runs]
+        constants[shrunk] = best_constants(np.concatenate(counts))
     return shrink_with(w, operator, sigma2, constants)
 
 
-def _histogram(w: np.ndarray, scale: float) -> np.ndarray:
+def _runs(bands: Sequence[Band]) -> list[tuple[slice, list[int]]]:
+    """The bands in runs that are worked on together: where each run is, and the sizes of its bands.
+
+    Small bands that follow one another make one run, so that each does not cost calls of its own.
+    """
+    runs: list[tuple[slice, list[int]]] = []
+    for band in bands:
+        where, sizes = runs[-1] if runs else (slice(0, -1), [])
+        if where.stop == band.where.start and band.where.stop - where.start <= BLOCK:
+            runs[-1] = slice(where.start, band.where.stop), [*sizes, _size(band)]
+        else:
+            runs.append((band.where, [_size(band)]))
+    return runs
+
+
+def _histograms(w: np.ndarray, scale: float, sizes: list[int]) -> np.ndarray:
+    """Of each band of a run."""
+    if len(sizes) > 1:
+        return histograms(w * scale, sizes)
     counts = histogram(w[:BLOCK] * scale)
     for start in range(BLOCK, len(w), BLOCK):
         counts += histogram(w[start : start + BLOCK] * scale)
-    return counts
+    return counts[None]
 
 
 def shrink_with(w: np.ndarray, operator: WaveletOperator, sigma2: float, constants: np.ndarray) -> Shrinkage:
     """Every band under the smoothness prior with its c: γ = 1 − 1/(u − 2c) where u > 1 + 2c, else 0."""
     coef = np.empty_like(w)
-    flat = []
-    for band, c in zip(operator.bands, constants.tolist(), strict=True):
-        if math.isnan(c):
-            coef[band.where] = w[band.where]
-            flat.append(band)
-        else:
-            for start in range(band.where.start, band.where.stop, BLOCK):
-                part = slice(start, min(start + BLOCK, band.where.stop))
-                _shrink(w[part], sigma2, c, coef[part])
-    return Shrinkage(w, coef, sigma2, constants, tuple(flat))
+    free = np.isnan(constants)
+    each = np.where(free, -math.inf, constants)  # c = −∞ keeps a coefficient as it is
+    first = 0
+    for place, sizes in _runs(operator.bands):
+        some = each[first : first + len(sizes)]
+        first += len(sizes)
+        c = np.repeat(some, sizes) if len(sizes) > 1 else float(some[0])
+        for start in range(place.start, place.stop, BLOCK):  # a run of several bands is one block
+            part = slice(start, min(start + BLOCK, place.stop))
+            _shrink(w[part], sigma2, c, coef[part])
+    flat = tuple(operator.bands[k] for k in np.flatnonzero(free))
+    return Shrinkage(w, coef, sigma2, constants, flat)
 
 
-def _shrink(w: np.ndarray, sigma2: float, c: float, coef: np.ndarray) -> None:
+def _shrink(w: np.ndarray, sigma2: float, c: Any, coef: np.ndarray) -> None:
     """coef = γw, a block at a time that stays in the cache."""
     excess = w * w
     excess /= sigma2
@@ -123,8 +145,8 @@ def shrink_by_evidence(
     w: np.ndarray, operator: WaveletOperator, prior: Any, noise_variance: float | None
 ) -> Shrinkage:
     """All coefficients under one prior, the noise by the evidence where it is not given [SE07]."""
-    # a transform of no levels: the coefficients themselves are the orthonormal functions' weights
-    result = fit(WaveletOperator(len(w), "haar", 0), w, prior=prior, noise_variance=noise_variance)
+    # of the coefficients as a signal, spikes are the orthonormal functions
+    result = fit(SpikeOperator(len(w)), w, prior=prior, noise_variance=noise_variance)
     coef = np.zeros(len(w))
     coef[result.active] = result.mean
     return Shrinkage(w, coef, result.noise_variance, np.full(len(operator.bands), math.nan))

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsebayes._array import Array, Indices, asfloat64, namespace, take
+from sparsebayes._array import Array, Indices, asfloat64, is_numpy, namespace, take
 from sparsebayes._checks import NothingToModel
 from sparsebayes.bases.operators import Operator
 from sparsebayes.quadratic import ColumnQuadratic, DenseQuadratic, IdentityQuadratic, Quadratic
@@ -49,8 +49,10 @@ class Scaling:
     def unit(self) -> Array:
         """α_user = α·unit, with unit = ν²/τ² (within the range of floating point)."""
         xp = namespace(self.norms)
-        ratio = self.norms / self.target_scale
-        return xp.clip(ratio, 1e-150, 1e150) ** 2
+        norms, alike = self.norms, _is_one_number(self.norms)
+        ratio = (norms[:1] if alike else norms) / self.target_scale
+        unit = xp.clip(ratio, 1e-150, 1e150) ** 2
+        return xp.broadcast_to(unit, norms.shape) if alike else unit
 
     @property
     def rows_counted(self) -> float:
@@ -61,6 +63,11 @@ class Scaling:
     def log_jacobian(self) -> float:
         """What log p(t) has beside log p(t/τ)."""
         return -self.rows_counted * math.log(self.target_scale)
+
+
+def _is_one_number(x: Array) -> bool:
+    """Whether x is a single number broadcast to a vector, as the norms of orthonormal columns are."""
+    return is_numpy(x) and x.strides == (0,) and len(x) > 0
 
 
 class ScaledRows(ScaledColumns):
@@ -128,29 +135,34 @@ def _orthonormal(operator: Operator, t: Array) -> tuple[Quadratic, Scaling]:
     """Unit columns none of which repeats another: only h is to be computed."""
     xp = namespace(t)
     n, ones = int(t.shape[0]), xp.broadcast_to(xp.ones_like(t[:1]), t.shape)
-    scale = root_mean_square(t, ones, float(n))
+    scale = root_mean_square(t, None, float(n))
     scaled = t / scale
     h = operator.adjoint(scaled[:, None])[:, 0]
     unseen = 0.0
     if operator.shape[1] < n:
         unseen = max(float(xp.sum(scaled * scaled)) - float(xp.sum(h * h)), 0.0)
-    unit = xp.broadcast_to(xp.ones_like(h[:1]), h.shape)
-    spread, kept = _spread(t, ones, float(n), scale), np.arange(operator.shape[1])
-    scaling = Scaling(kept, unit, 0 * unit, scale, 0.0, float(n), False, spread)
+    unit, zero = (xp.broadcast_to(x, h.shape) for x in (xp.ones_like(h[:1]), xp.zeros_like(h[:1])))
+    mean = float(xp.mean(scaled))  # of numbers whose mean square is 1
+    spread = 1 - mean * mean if mean * mean < 0.5 else _spread(t, ones, float(n), scale)
+    scaling = Scaling(np.arange(operator.shape[1]), unit, zero, scale, 0.0, float(n), False, spread)
     return IdentityQuadratic(float(n), h, unseen), scaling
 
 
-def root_mean_square(t: Array, weights: Array, n: float) -> float:
+def root_mean_square(t: Array, weights: Array | None, n: float) -> float:
     """Root mean square of t, without overflow."""
     xp = namespace(t)
-    peak = float(xp.max(xp.abs(t) * xp.sign(weights)))
+    if weights is None:
+        peak = max(float(xp.max(t)), -float(xp.min(t)))
+    else:
+        peak = float(xp.max(xp.abs(t) * xp.sign(weights)))
     if not peak > 0:
         raise NothingToModel(
             "y must not be all zero (or constant, with an intercept): there is nothing to model."
         )
     if not SMALLEST_TARGET < peak < LARGEST_TARGET:
         raise ValueError(f"y must have values between 1e-120 and 1e120 in size, got {peak:.3g}: rescale it.")
-    return peak * math.sqrt(float(xp.sum(weights * (t / peak) ** 2)) / n)
+    squares = (t / peak) ** 2
+    return peak * math.sqrt(float(xp.sum(squares if weights is None else weights * squares)) / n)
 
 
 def _spread(t: Array, weights: Array, n: float, scale: float) -> float:

@@ -111,14 +111,15 @@ class DiagonalState:
 
     def certificate(self) -> Certificate:
         """Every α is at its best by construction: what is left to look at is the noise and the curvature."""
-        noise, quadratic = self.problem.noise, self.problem.quadratic
+        noise, quadratic = self.problem.noise, _identity(self.problem)
         free = noise.estimate and not (self.at_noise_floor and self.slope > -FLAT * quadratic.n)
         gradient = self.slope if free else 0.0
         curvature = self._curvature(free)
-        outside = np.delete(to_numpy(quadratic.h), self.J)
-        theta = self.beta**2 * outside**2 - self.beta
+        largest = float(
+            np.max(to_numpy(quadratic.squares), where=quadratic.outside(self.J), initial=-math.inf)
+        )
         return Certificate(
-            theta_outside=float(theta.max(initial=-math.inf)),
+            theta_outside=self.beta**2 * largest - self.beta,
             gain_outside=0.0,
             log_alpha_step=0.0,
             noise_gradient=gradient,
@@ -183,7 +184,7 @@ class _Stopped(Exception):
 
 
 class _Climb:
-    """The way of log β uphill. latest : the state looked at last."""
+    """The way of log β uphill. latest : the state looked at last, the only one held: each is as long as t."""
 
     def __init__(self, problem: Problem, monitor: Monitor, beta: float) -> None:
         self.problem, self.monitor = problem, monitor
@@ -194,40 +195,45 @@ class _Climb:
     def run(self) -> bool:
         """Bracket the first change of sign uphill, then close in on it; True where there is one."""
         ceiling = math.log(self.problem.noise.beta_max)
-        before, up = self.latest, self.latest.slope > -self.level
+        here, slope = math.log(self.latest.beta), self.latest.slope
+        up = slope > -self.level
         for _ in range(FARTHEST):
-            here = math.log(before.beta)
             if up and here >= ceiling:
                 return True  # at the floor of the noise, of which `fit` warns
-            self._slope(min(here + STRIDE, ceiling) if up else here - STRIDE)
-            after = self.latest
-            if (after.slope > -self.level) != up:
-                self._close_in(*((before, after) if up else (after, before)))
+            there = min(here + STRIDE, ceiling) if up else here - STRIDE
+            following = self._slope(there)
+            if (following > -self.level) != up:
+                self._close_in(*((here, there, slope) if up else (there, here, following)))
                 return True
-            before = after
+            here, slope = there, following
         return False
 
     def _slope(self, log_beta: float) -> float:
         if not self.going:
             raise _Stopped
+        del self.latest  # before the next one is made
         self.latest = DiagonalState(self.problem, math.exp(log_beta))
         self.going = self.monitor.record(self.latest)
         return self.latest.slope
 
-    def _close_in(self, low: DiagonalState, high: DiagonalState) -> None:
-        """The zero between two states; what no β up to the higher one lets in is counted once and for all."""
-        if low.slope <= 0:  # within rounding of a plateau
-            self.latest = low
-            return
+    def _close_in(self, low: float, high: float, slope: float) -> None:
+        """The zero between two log β, the slope being that at the lower.
+
+        What no β up to the higher one lets in is counted once and for all.
+        """
         whole = self.problem
+        if slope <= 0:  # within rounding of a plateau
+            self.latest = DiagonalState(whole, math.exp(low))
+            return
         try:
             if whole.prior.threshold > 0:
-                self.problem = _restricted(whole, high.beta)
-            ends = math.log(low.beta), math.log(high.beta)
-            best = float(brentq(self._slope, *ends, xtol=PRECISION, rtol=4 * EPSILON))
+                self.problem = _restricted(whole, math.exp(high))
+            best = float(brentq(self._slope, low, high, xtol=PRECISION, rtol=4 * EPSILON))
         finally:
             self.problem = whole
-            self.latest = DiagonalState(whole, self.latest.beta)
+            beta = self.latest.beta
+            del self.latest
+            self.latest = DiagonalState(whole, beta)
         self._slope(best)
 
 
