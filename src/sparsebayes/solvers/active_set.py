@@ -38,6 +38,7 @@ SMALL = 256  # functions: where there are no more, all of them are let in at onc
 FRACTION = 0.1  # of the best gain: what is worth less waits for the next scoring pass
 LEVEL = 0.1  # α/β of every function when a contest opens, on columns of unit norm
 FINEST = 1e-3  # nats per tol: a function that gains less than this times tol is not added
+CLOSE = 5.0  # nats: of two models this close it takes a finish to tell which is better
 CROWDED = 300  # active functions: beyond it a contest between all their substitutes costs more than it gains
 OPENING, EXCHANGING, GROWING, SLOW = (12, 1.3), (8, 1.3), (4, 1.0), (500, 0.3)  # rounds, power of contests
 
@@ -112,7 +113,9 @@ class ActiveSet(Solver):
                 return state, monitor.going
             rival, going = self._grow(maximise_jointly(rival, LOOSE, 20), monitor, TRIAL_GAIN)
             rival, going = self._exchange(rival, monitor, going)
-        return (rival if better(rival, state) else state), going
+            if abs(rival.objective - state.objective) < CLOSE:
+                state, rival = (self._finish(each, monitor, going).state for each in (state, rival))
+        return (rival if better(rival, state) else state), monitor.going
 
     def _rebuilt(self, state: State, size: int, monitor: Monitor, going: bool) -> tuple[State, bool]:
         """A sweep over groups of `size` functions."""
