@@ -44,7 +44,8 @@ def blocks_and_sinc(axes: Any) -> None:
     """Figures 7 and 8: Haar wavelets and thin-plate splines together under RIC, and what each contributes."""
     X, y, f = make_signal("blocks-sinc", 1024, snr=7.0, random_state=0)
     kernel = Wavelet("haar") + ThinPlateSpline(width=3.0)
-    model = RelevanceVectorRegressor(kernel, prior="ric", fit_intercept=False).fit(X, y - y.mean())
+    model = RelevanceVectorRegressor(kernel, prior="ric", solver="thorough", fit_intercept=False)
+    model.fit(X, y - y.mean())
     mean = model.predict(X) + y.mean()
     x = X[:, 0]
     axes[0].plot(x, y, ".", ms=2, color="#BBBBBB")
