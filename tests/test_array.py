@@ -57,3 +57,11 @@ def test_take_and_conversions(xp):
     assert _array.asfloat64(xp.asarray(A)).dtype == xp.float64
     assert _array.asfloat64([1, 2], like=xp.asarray(np.ones(1))).dtype == xp.float64
     assert isinstance(_array.to_numpy(xp.asarray(A)), np.ndarray)
+
+
+@pytest.mark.parametrize("size", [1, 100, _array.BLOCK, 3 * _array.BLOCK + 5])
+def test_masked_sums_in_every_namespace(size):
+    rng = np.random.default_rng(size)
+    x, mask = rng.standard_normal(size) ** 2, rng.random(size) < 0.4
+    for convert in (np.asarray, array_api_strict.asarray):
+        assert _array.masked_sum(convert(x), mask) == pytest.approx(x[mask].sum(), rel=1e-12)

@@ -209,14 +209,15 @@ def test_transform_before_fit():
         WaveletDenoiser().transform(np.arange(8.0))
 
 
-def test_memory_is_a_few_arrays():
+@pytest.mark.parametrize("prior", ["auto", "bic", "ric"])
+def test_memory_is_a_few_arrays(prior):
     import tracemalloc
 
     n = 2**18
     _, y, _ = make_signal("doppler", n, random_state=0)
-    WaveletDenoiser().fit_transform(y)  # tables are made once
+    WaveletDenoiser(prior=prior).fit_transform(y)  # tables are made once
     tracemalloc.start()
-    WaveletDenoiser().fit_transform(y)
+    WaveletDenoiser(prior=prior).fit_transform(y)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 8 * 8 * n

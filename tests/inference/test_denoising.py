@@ -2,17 +2,28 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from sparsebayes.bases import WaveletOperator
 from sparsebayes.inference.denoising import (
+    BLOCK,
+    _runs,
     noise_from_finest,
     pointwise_variance,
     shrink_by_evidence,
     shrink_by_risk,
     shrink_with,
 )
-from sparsebayes.inference.risk import CANDIDATES, VARIANCES, best_constants, fit_laws, histogram, stein_risk
+from sparsebayes.inference.risk import (
+    CANDIDATES,
+    VARIANCES,
+    _likelihoods,
+    best_constants,
+    fit_laws,
+    histogram,
+    histograms,
+    stein_risk,
+)
 
 
 def rule(z, c):
@@ -64,6 +75,52 @@ def test_law_of_extreme_coefficients_is_finite():
     for z in (np.zeros(10), np.full(4, 1e8), np.asarray([1e-300, 1e150]), np.asarray([0.5])):
         assert np.isfinite(fit_law(z)).all()
         assert best_constant(z) in CANDIDATES
+
+
+def plain_em(counts, steps):
+    """Shares by EM as it is in the books."""
+    likelihood = _likelihoods()
+    shares = np.full(len(VARIANCES), 0.5 / (len(VARIANCES) - 1))
+    shares[0] = 0.5
+    for _ in range(steps):
+        shares = shares * (likelihood @ (counts / counts.sum() / (shares @ likelihood)))
+    return shares
+
+
+@pytest.mark.parametrize("scale", [0.0, 0.7, 3.0, 20.0])
+@pytest.mark.parametrize("size", [8, 100, 5000])
+def test_law_is_fitted_as_well_as_by_many_more_plain_steps(scale, size):
+    rng = np.random.default_rng(size)
+    z = rng.standard_normal(size) + scale * rng.standard_normal(size) * (rng.random(size) < 0.3)
+    counts = histogram(np.array(z))
+
+    def log_likelihood(shares):
+        return counts @ np.log(shares @ _likelihoods()) / size
+
+    reached = log_likelihood(fit_laws(counts[None])[0])
+    assert reached >= log_likelihood(plain_em(counts, 30)) - 1e-9
+    assert reached <= log_likelihood(plain_em(counts, 3000)) + 1e-6
+
+
+def test_histograms_of_sets_in_a_row_are_those_of_each():
+    rng = np.random.default_rng(0)
+    sizes = [1, 7, 40, 300]
+    z = 5 * rng.standard_normal(sum(sizes))
+    found = histograms(np.array(z), sizes)
+    for each, part in zip(found, np.split(z, np.cumsum(sizes)[:-1]), strict=True):
+        assert_array_equal(each, histogram(np.array(part)))
+
+
+@pytest.mark.parametrize("shape", [(1 << 17,), (61,), (1001,), (300, 200), (15, 9), (8, 6, 10)], ids=str)
+def test_runs_are_every_band_once_in_order(shape):
+    bands = WaveletOperator(shape).bands
+    runs = _runs(bands)
+    assert [size for _, sizes in runs for size in sizes] == [b.where.stop - b.where.start for b in bands]
+    assert [where.start for where, _ in runs[1:]] == [where.stop for where, _ in runs[:-1]]
+    assert all(sum(sizes) == where.stop - where.start for where, sizes in runs)
+    assert all(len(sizes) == 1 or sum(sizes) <= BLOCK for _, sizes in runs)
+    details = [band for band in bands if band.kind]
+    assert sum(len(sizes) for _, sizes in _runs(details)) == len(details)
 
 
 @pytest.mark.parametrize("shape", [(64,), (100,), (61,), (16, 24), (15, 9), (8, 6, 10)], ids=str)
