@@ -66,6 +66,10 @@ class SparseBayesModel(BaseEstimator, metaclass=ABCMeta):
     def _check_bound(self, bound: BoundBasis, X: Any) -> None:
         """Refuse, before the work starts, what a subclass could not use afterwards."""
 
+    def _learn(self, bound: BoundBasis, X: Any, y: np.ndarray, weights: np.ndarray | None) -> BoundBasis:
+        """The basis with what is to be learned of it learned."""
+        return bound
+
     def _keep(self, X: Any, y: np.ndarray, weights: np.ndarray | None) -> None:
         """Keep what a subclass needs of the training data."""
 
@@ -81,6 +85,7 @@ class SparseBayesModel(BaseEstimator, metaclass=ABCMeta):
         y = self._targets_to_model(y)
         bound = self._basis().bind(X, weights)
         self._check_bound(bound, X)
+        bound = self._learn(bound, X, y, weights)
         result = self._infer(bound.operator(X), y, weights)
         self._store_common(result, bound, candidate_numbers(bound, rows, n))
         self._store(result)

@@ -21,6 +21,7 @@ class RegressionModel(RegressorMixin, SparseBayesModel):
     noise_variance: float | None
     noise_prior: tuple[float, float] | None
     _augmentation: Augmentation | None = None
+    _first_noise: float | None = None  # where the noise starts, where something is known of it
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model.
@@ -55,6 +56,7 @@ class RegressionModel(RegressorMixin, SparseBayesModel):
             y,
             noise_variance=self.noise_variance,
             noise_prior=self.noise_prior,
+            first_noise_variance=self._first_noise,
             sample_weight=weights,
             **self._inference_options(),
         )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -90,6 +90,7 @@ def fit(
     solver: Any = "active-set",
     noise_variance: float | None = None,
     noise_prior: tuple[float, float] | None = None,
+    first_noise_variance: float | None = None,
     fit_intercept: bool = False,
     sample_weight: Any = None,
     max_iter: int = 10000,
@@ -113,6 +114,9 @@ def fit(
         covariance is then a diagonal SciPy-sparse array.
     noise_variance : σ² > 0 where it is known, None to estimate it.
     noise_prior : (c, d) of a Gamma prior on 1/σ², None for none.
+    first_noise_variance : a guess at σ² where it is estimated: functions are first chosen with σ² held there.
+        Rather too small than too large: a function too many is soon pruned, but one that is missing keeps σ²
+        large, and a large σ² keeps it out. None lets σ² move at once, from a tenth of the variance of t.
     fit_intercept : with True a constant with a flat prior is added and integrated out; the evidence is then
         that of the N−1 contrasts of t, less ½ log N (a flat density of 1 on the intercept). With False the
         model is exactly t = Φw + ε.
@@ -127,9 +131,37 @@ def fit(
     monitor = make_monitor(
         max_iter, tol, random_state, verbose, callback, scaling.log_jacobian, scaling.target_scale**2
     )
-    solution = _solver_for(solver, quadratic).solve(problem, monitor)
+    solution = _solve(_solver_for(solver, quadratic), problem, monitor, _guess(first_noise_variance, scaling))
     _warn(solution, monitor)
     return _in_user_units(solution, scaling, monitor)
+
+
+def _solve(solver: Solver, problem: Problem, monitor: Monitor, beta: float | None) -> Solution:
+    """The solver's solution; with β, the one it gets to from its solution with the noise held there."""
+    if beta is None or not problem.noise.estimate:
+        return solver.solve(problem, monitor)
+    held = replace(problem, noise=Gaussian(min(beta, problem.noise.beta_max), estimate=False))
+    first = solver.solve(held, monitor).state
+    state = problem.state(first.active, first.alpha, first.beta)
+    if monitor.stopped:
+        return Solution(state, False)
+    solution = solver.finish(state, monitor)
+    # so many functions may have come in that they reproduce t, which those that come in one by one need not
+    return solver.solve(problem, monitor) if solution.state.at_noise_floor else solution
+
+
+def _guess(first_noise_variance: Any, scaling: Scaling) -> float | None:
+    """The guess in the solver's units, as a precision."""
+    if first_noise_variance is None:
+        return None
+    return scaling.target_scale**2 / checked_variance(first_noise_variance, "first_noise_variance")
+
+
+def checked_variance(value: Any, name: str) -> float:
+    """A variance that is given as a number; ValueError where it cannot be one."""
+    if not is_number(value) or value <= 0:
+        raise ValueError(f"{name} must be a finite number > 0 or None, got {value!r}.")
+    return float(value)
 
 
 def _solver_for(solver: Any, quadratic: Quadratic) -> Solver:
@@ -142,9 +174,7 @@ def _noise_model(noise_variance: Any, noise_prior: Any, scaling: Scaling) -> Gau
     """The noise in the solver's units: β̃ = βτ², and Gamma(c, d) on β becomes Gamma(c, d/τ²) on β̃."""
     scale, ceiling = scaling.target_scale, 1 / (NOISE_FLOOR * scaling.target_spread)
     if noise_variance is not None:
-        if not is_number(noise_variance) or noise_variance <= 0:
-            raise ValueError(f"noise_variance must be a finite number > 0 or None, got {noise_variance!r}.")
-        return Gaussian(scale**2 / float(noise_variance), estimate=False)
+        return Gaussian(scale**2 / checked_variance(noise_variance, "noise_variance"), estimate=False)
     c, d = (0.0, 0.0) if noise_prior is None else _pair(noise_prior)
     return Gaussian(1 / FIRST_NOISE, True, c, d / scale**2, ceiling)
 

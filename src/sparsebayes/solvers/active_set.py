@@ -94,6 +94,10 @@ class ActiveSet(Solver):
             state, going = self._rebuilt(state, 2**power, monitor, going)
         return self._finish(state, monitor, going)
 
+    def finish(self, state: State, monitor: Monitor) -> Solution:
+        """Newton steps, swaps, and all that is worth adding: no contest, which the state has behind it."""
+        return self._finish(maximise_jointly(state, SETTLED), monitor, True)
+
     def begin(self, problem: Problem, monitor: Monitor) -> State:
         """Open and grow crudely, to no more functions than can be exchanged."""
         return self._grow(self._open(problem), monitor, CRUDE_GAIN, most=CROWDED)[0]

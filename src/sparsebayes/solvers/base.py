@@ -107,6 +107,10 @@ class Solver(BaseEstimator, ABC):
         start : a state of the problem to go on from, where one is known that is close to the solution.
         """
 
+    def finish(self, state: State, monitor: Monitor) -> Solution:
+        """From a state that is close to the solution of its problem to the end."""
+        return self.solve(state.problem, monitor, state)
+
 
 def first_state(problem: Problem) -> State:
     """One function: the one with the largest projection on the target, at its best α [TF03, 4.1]."""

@@ -1,0 +1,84 @@
+"""Kernels that learn: gamma="evidence" and gamma="ard", and what a fitted model makes of each input."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sparsebayes.bases import Basis, BoundBasis, as_basis
+from sparsebayes.estimators._base import SparseBayesModel
+from sparsebayes.inference.dense import DenseEvidence
+from sparsebayes.inference.scales import WORDS, Learned, learn_scales, spread_rows
+
+RELEVANCE_ROWS = 1000  # rows the relevance of inputs is measured on
+DENSE_NOISE = 0.5  # the sparse fit starts with this share of the noise the dense model found
+
+
+class LearningModel(SparseBayesModel):
+    """A model whose kernel has a `gamma` that may be learned."""
+
+    kernel: Any
+    gamma: Any
+    degree: int
+    coef0: float
+
+    def _basis(self) -> Basis:
+        return as_basis(self.kernel, "scale" if self._learns else self.gamma, self.degree, self.coef0)
+
+    @property
+    def _learns(self) -> bool:
+        return isinstance(self.gamma, str) and self.gamma in WORDS
+
+    def _evidence(self, y: np.ndarray, counts: np.ndarray) -> DenseEvidence:
+        """The dense evidence of rows with these targets."""
+        raise NotImplementedError
+
+    def _spread(self, y: np.ndarray, counts: np.ndarray) -> float:
+        """The variance a model of y has to explain."""
+        return 1.0
+
+    def _learn(self, bound: BoundBasis, X: Any, y: np.ndarray, weights: np.ndarray | None) -> BoundBasis:
+        """The basis at the scales of the highest evidence, where gamma asks for it."""
+        self.__dict__.pop("scales_", None)
+        if not self._learns:
+            return bound
+        if self.gamma == "ard":
+            bound = bound.with_scale_per_input()
+        if not len(bound.log_scales):
+            raise ValueError(f"gamma={self.gamma!r} needs a kernel with scales, got kernel={self.kernel!r}.")
+        counts = np.ones(len(y)) if weights is None else weights
+        order = np.unique(y, return_inverse=True)[1]
+
+        def evidence_of(rows: np.ndarray) -> DenseEvidence:
+            return self._evidence(y[rows], counts[rows])
+
+        learned = learn_scales(bound, X, order, evidence_of, self._spread(y, counts))
+        self.scales_ = np.exp(learned.bound.log_scales)
+        self._use(learned)
+        return learned.bound
+
+    def _use(self, learned: Learned) -> None:
+        """What a subclass takes from the dense model besides the scales."""
+
+    def _keep(self, X: Any, y: np.ndarray, weights: np.ndarray | None) -> None:
+        super()._keep(X, y, weights)
+        self.__dict__.pop("input_relevance_", None)
+        if self._learns:
+            self.input_relevance_ = self._relevance_of_inputs(X, y, weights)
+
+    def _relevance_of_inputs(self, X: np.ndarray, y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+        """E[(f(x) − f(x with input k at its mean))²]/Var f for every input k, (d,); summed over outputs."""
+        counts = np.ones(len(y)) if weights is None else weights
+        middle = np.average(X, axis=0, weights=counts)
+        rows = spread_rows(np.unique(y, return_inverse=True)[1], RELEVANCE_ROWS)
+        X, share = X[rows], counts[rows] / counts[rows].sum()
+        coef = np.atleast_2d(self.coef_).T
+        f = self._fitted_basis(X) @ coef
+        variance = float(np.sum(share @ (f - share @ f) ** 2))
+        relevance = np.zeros(X.shape[1])
+        for k in np.flatnonzero(np.ptp(X, axis=0) > 0) if variance > 0 else []:
+            moved = X.copy()
+            moved[:, k] = middle[k]
+            relevance[k] = float(np.sum(share @ (f - self._fitted_basis(moved) @ coef) ** 2)) / variance
+        return relevance

@@ -1,0 +1,248 @@
+"""The evidence of the model with all its functions in: what the scales of a basis are learned from.
+
+With every function in the model and one precision for all of them, the target is a Gaussian process,
+
+    t ~ N(0, σ²I + Σ_p s_p K_p(η_p)),      one term for each part p of the basis,
+
+where K_p is the kernel matrix of a part whose kernel is positive semi-definite at the rows, so that it is a
+covariance itself, and ΦΦᵀ (columns of unit norm) of any other. With G = ∂L/∂(covariance of f) the chain rule
+gives D = ∂L/∂Φ = s_p G for the former and 2 s_p GΦ for the latter, the D of [T01, eq. 54] for these weights,
+and a basis turns D into the gradient by its log scales.
+
+Why not the evidence of the sparse model: a precision for each function adapts to whatever scales there are.
+It rises slowly from one set of functions to the next [T01, app. C], and what it gains by the scales is fitted
+to the noise as much as to the function.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+
+from sparsebayes.bases import BoundBasis, BoundConcatenation
+from sparsebayes.likelihoods import Bernoulli
+
+JITTER = 1e-9  # of the mean variance of f, on its diagonal: smooth kernels have more rows than rank
+INTERCEPT_VARIANCE = 25.0  # of the intercept in log odds: flat, for all that data can say
+NEWTON_STEPS = 50
+MODE_TOLERANCE = 1e-10  # per row: nats a step to the mode may gain for it to be the last
+ROUNDING = 1e-13  # per row: nats that rounding may stand for
+
+
+class DenseEvidence(ABC):
+    """log p(y) of the rows as a function of the covariance K (N, N) of f, and of σ² where there is noise."""
+
+    n: int
+    tail: int  # how many further parameters there are: log β or nothing
+
+    @abstractmethod
+    def __call__(self, K: np.ndarray, tail: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        """L, G = ∂L/∂K (symmetric), and the derivatives of L by the further parameters."""
+
+
+@dataclass
+class GaussianEvidence(DenseEvidence):
+    """t ~ N(b, K + diag(1/(β counts))), the intercept b with a flat prior integrated out where there is one.
+
+    counts : (N,) how often each row counts. A row that counts twice is two rows with the same target.
+    beta : noise precision where it is known; None: log β is the further parameter.
+    """
+
+    t: np.ndarray
+    counts: np.ndarray
+    center: bool
+    beta: float | None = None
+
+    def __post_init__(self) -> None:
+        self.n, self.tail = len(self.t), int(self.beta is None)
+
+    def __call__(self, K: np.ndarray, tail: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        """L = −½ [N log 2π + log|C| + tᵀC⁻¹t], G = ½ (C⁻¹ttᵀC⁻¹ − C⁻¹)."""
+        beta = math.exp(tail[0]) if self.beta is None else self.beta
+        C = K + np.diag(1 / (beta * self.counts))
+        C_inverse, log_det = inverse_of(C)
+        total = float(self.counts.sum())
+        value = -0.5 * (log_det + total * math.log(2 * math.pi))
+        # what the copies of a row leave of the likelihood once their mean is known
+        copies = total - self.n
+        value += 0.5 * (copies * math.log(beta) - float(np.log(self.counts).sum()))
+        t = self.t - float(np.average(self.t, weights=self.counts))
+        if self.center:
+            u = C_inverse.sum(axis=0)
+            C_inverse = C_inverse - np.outer(u, u / u.sum())
+            value += 0.5 * math.log(2 * math.pi / u.sum())
+        else:
+            t = self.t
+        a = C_inverse @ t
+        G = 0.5 * (np.outer(a, a) - C_inverse)
+        by_beta = 0.5 * copies - float(G.diagonal() @ (1 / (beta * self.counts)))
+        return value - 0.5 * float(t @ a), G, np.asarray([by_beta] * self.tail)
+
+
+@dataclass
+class LaplaceEvidence(DenseEvidence):
+    """Two classes, or each class against the rest: log p(y) by Laplace's approximation, summed over outputs.
+
+    y : (N, outputs) of 0s and 1s.  counts : (N,) how often each row counts.
+    The intercept has a normal prior, wide enough to be flat. Modes are kept, to start the next ones from.
+    """
+
+    y: np.ndarray
+    counts: np.ndarray
+    center: bool
+
+    def __post_init__(self) -> None:
+        self.n, self.tail = len(self.y), 0
+        self._modes = np.zeros(self.y.shape)  # a = K⁻¹f
+
+    def __call__(self, K: np.ndarray, tail: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        """L = log p(y|f) − ½ fᵀK⁻¹f − ½ log|I + KW| at the mode f, and G with the mode's own derivative."""
+        value, G = 0.0, np.zeros_like(K)
+        if self.center:
+            K = K + INTERCEPT_VARIANCE
+        for k in range(self.y.shape[1]):
+            one, by_K = self._output(K, k)
+            value, G = value + one, G + by_K
+        return value, G, np.zeros(0)
+
+    def _output(self, K: np.ndarray, k: int) -> tuple[float, np.ndarray]:
+        a = self._mode(K, k)
+        f = K @ a
+        p = Bernoulli().mean(f)
+        W = self.counts * p * (1 - p)
+        root = np.sqrt(W)
+        inverse, log_det = inverse_of(np.eye(len(f)) + root[:, None] * K * root[None, :])
+        R = root[:, None] * inverse * root[None, :]
+        value = self._log_likelihood(f, k) - 0.5 * float(a @ f) - 0.5 * log_det
+        KR = K @ R
+        spread = K.diagonal() - np.sum(KR * K, axis=1)  # diag (K⁻¹ + W)⁻¹
+        slope = -0.5 * spread * W * (1 - 2 * p)  # ∂L/∂f through W
+        moved = np.outer(slope - KR.T @ slope, self._gradient(f, k))  # ∂f/∂K = (I + KW)⁻¹ ∂K g
+        return value, 0.5 * (np.outer(a, a) - R + moved + moved.T)
+
+    def _mode(self, K: np.ndarray, k: int) -> np.ndarray:
+        """a = K⁻¹f at the mode, by Newton's steps with halving."""
+        a = self._modes[:, k]
+        here = self._height(K, a, k)
+        if here < self._height(K, 0 * a, k):
+            a, here = 0 * a, self._height(K, 0 * a, k)
+        for _ in range(NEWTON_STEPS):
+            f = K @ a
+            p = Bernoulli().mean(f)
+            W = self.counts * p * (1 - p)
+            root = np.sqrt(W)
+            b = W * f + self._gradient(f, k)
+            B = np.eye(len(f)) + root[:, None] * K * root[None, :]
+            step = b - root * scipy.linalg.solve(B, root * (K @ b), assume_a="pos") - a
+            share, there = self._halved(K, a, step, k, here)
+            # the step is taken even where it gains nothing: log|I + KW| is not stationary at the mode
+            a, gained, here = a + share * step, there - here, there
+            if gained < MODE_TOLERANCE * self.n:
+                break
+        self._modes[:, k] = a
+        return a
+
+    def _halved(
+        self, K: np.ndarray, a: np.ndarray, step: np.ndarray, k: int, here: float
+    ) -> tuple[float, float]:
+        share = 1.0
+        while share > 1e-6:
+            there = self._height(K, a + share * step, k)
+            if there >= here - ROUNDING * self.n:
+                return share, there
+            share *= 0.5
+        return 0.0, here
+
+    def _height(self, K: np.ndarray, a: np.ndarray, k: int) -> float:
+        f = K @ a
+        return self._log_likelihood(f, k) - 0.5 * float(a @ f)
+
+    def _log_likelihood(self, f: np.ndarray, k: int) -> float:
+        return float(self.counts @ Bernoulli().log_prob(self.y[:, k : k + 1], f[:, None]))
+
+    def _gradient(self, f: np.ndarray, k: int) -> np.ndarray:
+        return self.counts * Bernoulli().gradient(self.y[:, k : k + 1], f[:, None])[:, 0]
+
+
+class DensePart:
+    """One part of a basis at N rows, as a covariance of f of mean variance 1 (at the scales it begins with).
+
+    Where the kernel is positive semi-definite at the rows that is K(X, X), else ΦΦᵀ.
+    """
+
+    def __init__(self, part: BoundBasis, X: np.ndarray) -> None:
+        centred = part.centred_at(X)
+        self.is_covariance = centred is not None and centred.positive_semidefinite
+        self.bound: BoundBasis = centred if centred is not None else part
+        self.X, self.size = X, len(self.bound.log_scales)
+        columns = self.bound(X)
+        if self.is_covariance:
+            self.norms = np.ones(1)
+            self.unit = max(float(columns.diagonal().mean()), 1e-300)
+        else:
+            spread = np.sqrt(np.mean((columns - columns.mean(axis=0)) ** 2, axis=0))
+            self.norms = np.where(spread > 0, spread, 1.0)
+            self.unit = float(columns.shape[1])
+
+    def at(self, log_scales: np.ndarray, log_share: float) -> DensePartAt:
+        """The part at these scales, times exp(log_share)."""
+        return DensePartAt(self, self.bound.with_log_scales(log_scales), math.exp(log_share) / self.unit)
+
+
+class DensePartAt:
+    """A part at given scales: its covariance, and the way from G = ∂L/∂K to the gradient."""
+
+    def __init__(self, part: DensePart, bound: BoundBasis, share: float) -> None:
+        self.part, self.bound, self.share = part, bound, share
+        self.columns = bound(part.X) / part.norms
+        self.K = share * (self.columns if part.is_covariance else self.columns @ self.columns.T)
+
+    def gradient(self, G: np.ndarray) -> tuple[np.ndarray, float]:
+        """By the log scales and by the log of the share."""
+        part = self.part
+        by_share = float(np.vdot(G, self.K))
+        if not part.size:
+            return np.zeros(0), by_share
+        D = self.share * G if part.is_covariance else 2 * self.share * (G @ self.columns) / part.norms
+        return self.bound.scale_gradient(part.X, D), by_share
+
+
+class DenseModel:
+    """The dense evidence as a function of θ = (log η of all parts, log s_p, further parameters)."""
+
+    def __init__(self, bound: BoundBasis, X: np.ndarray, evidence: DenseEvidence) -> None:
+        parts = bound.parts if isinstance(bound, BoundConcatenation) else (bound,)
+        self.parts = [DensePart(part, X) for part in parts]
+        self.evidence = evidence
+        self.scales = sum(part.size for part in self.parts)
+
+    def __call__(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
+        """L and its gradient; −∞ and zeros where the covariance is not positive definite."""
+        shares = theta[self.scales : self.scales + len(self.parts)]
+        log_scales = np.split(theta[: self.scales], np.cumsum([part.size for part in self.parts])[:-1])
+        terms = [part.at(*at) for part, *at in zip(self.parts, log_scales, shares, strict=True)]
+        K = sum(term.K for term in terms)
+        n = len(K)
+        K = K + np.diag(np.full(n, JITTER * float(K.diagonal().mean())))
+        try:
+            value, G, by_tail = self.evidence(K, theta[self.scales + len(self.parts) :])
+        except np.linalg.LinAlgError:
+            return -math.inf, np.zeros_like(theta)
+        G[np.diag_indices(n)] += JITTER * float(np.trace(G)) / n
+        gradients = [term.gradient(G) for term in terms]
+        by_scales = np.concatenate([each[0] for each in gradients])
+        return value, np.concatenate([by_scales, [each[1] for each in gradients], by_tail])
+
+
+def inverse_of(C: np.ndarray) -> tuple[np.ndarray, float]:
+    """C⁻¹ and log|C| of a positive definite matrix; LinAlgError where it is not."""
+    L = scipy.linalg.cholesky(C, lower=True, check_finite=False)
+    inverse, failed = scipy.linalg.lapack.dpotri(L, lower=1)
+    if failed:
+        raise np.linalg.LinAlgError
+    lower = np.tril(inverse, -1)
+    return lower + lower.T + np.diag(inverse.diagonal()), 2 * float(np.log(L.diagonal()).sum())

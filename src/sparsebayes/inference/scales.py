@@ -1,0 +1,127 @@
+"""Scales of a basis by the evidence of the dense model (`dense`), then the sparse model at these scales.
+
+L-BFGS in (log η, log shares of the parts, log β). A handful of starting widths compete on few rows, the best
+goes on with more. Widths stay between the smallest distance in the data and far more than the largest: an
+input along which the kernel is that wide is as good as absent.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize
+
+from sparsebayes.bases import BoundBasis
+from sparsebayes.inference.dense import DenseEvidence, DenseModel
+
+WORDS = ("evidence", "ard")  # one width, or a scale for each input
+FEW_ROWS, ROWS = 300, 1000  # in the competition of the starts, and in the end
+WIDTHS = (1.0, 0.4, 2.5)  # starts, in units of half the largest distance between rows
+REACH = 1e3  # largest width, in units of the largest distance
+ALIVE = 4.0  # the same where more rows go on: beyond it an input has next to no slope to come back by
+STEPS = 100  # of L-BFGS
+SHARE_RANGE = (-7.0, 14.0)  # log share of a part, in units of the variance of f
+NOISE_RANGE = (-14.0, 1.0)  # log σ² in units of the variance of y
+FIRST_NOISE = 0.1  # of the variance of y
+IMPOSSIBLE = 1e20  # what the optimiser is told of a covariance that is not positive definite
+
+
+@dataclass(frozen=True)
+class Learned:
+    """A basis at the scales that were learned.
+
+    log_evidence : of the dense model on the rows it was learned from.  noise_variance : its σ²; NaN where
+    there is no noise to estimate.  rows : which rows those were.
+    """
+
+    bound: BoundBasis
+    log_evidence: float
+    noise_variance: float
+    rows: np.ndarray
+
+
+def learn_scales(
+    bound: BoundBasis,
+    X: np.ndarray,
+    order: np.ndarray,
+    evidence_of: Callable[[np.ndarray], DenseEvidence],
+    spread: float = 1.0,
+) -> Learned:
+    """The basis at the scales of the highest dense evidence that was found.
+
+    order : (N,) rows are taken evenly spaced in the order of these values where there are more than enough.
+    evidence_of : rows -> evidence of these rows.  spread : variance of the target; 1 for classes.
+    """
+    starts = [_start(bound, X, width) for width in WIDTHS]
+    found = [np.zeros(0)]
+    for n in sorted({min(FEW_ROWS, len(X)), min(ROWS, len(X))}):
+        rows = spread_rows(order, n)
+        model = DenseModel(bound, X[rows], evidence_of(rows))
+        bounds = _bounds(model, bound, X, spread)
+        if not len(found[0]):
+            found = [_first(model, start, spread) for start in starts]
+        best = max((_maximise(model, theta, bounds) for theta in found), key=lambda each: each[0])
+        found = _again(best[1], model.scales, bound.log_scale_bounds(X, ALIVE))
+    theta, evidence = best[1], model.evidence
+    noise = math.exp(-theta[-1]) if evidence.tail else math.nan
+    return Learned(bound.with_log_scales(theta[: model.scales]), best[0], noise, rows)
+
+
+def spread_rows(order: np.ndarray, n: int) -> np.ndarray:
+    """n rows evenly spaced in the order of the values `order`; all of them, in place, where n is N."""
+    if n >= len(order):
+        return np.arange(len(order))
+    places = np.round(np.linspace(0, len(order) - 1, n)).astype(np.int64)
+    return np.sort(np.argsort(order, kind="stable")[places])
+
+
+def _start(bound: BoundBasis, X: np.ndarray, width: float) -> np.ndarray:
+    """log η of functions `width` times half the diagonal of the data wide; what is no width stays."""
+    now, d = bound.log_scales, X.shape[1]
+    per_input = len(now) > 1 and any("[" in name for name in bound.scale_names)
+    reach = 0.5 * width * (math.sqrt(d) if per_input else 1.0)
+    at, beyond = bound.log_scale_bounds(X, reach), bound.log_scale_bounds(X, 2 * reach)
+    moves = np.abs(beyond - at) > 1e-9
+    return np.where(moves.any(axis=1), np.where(moves[:, 0], at[:, 0], at[:, 1]), now)
+
+
+def _first(model: DenseModel, log_scales: np.ndarray, spread: float) -> np.ndarray:
+    """θ to start from: shares that add up to the spread, noise a tenth of it."""
+    parts = len(model.parts)
+    share = math.log(spread / parts)
+    tail = np.full(model.evidence.tail, -math.log(FIRST_NOISE * spread))
+    return np.concatenate([log_scales, np.full(parts, share), tail])
+
+
+def _again(theta: np.ndarray, scales: int, bounds: np.ndarray) -> list[np.ndarray]:
+    """θ, and θ with its scales within these bounds where they are not."""
+    revived = np.concatenate([np.clip(theta[:scales], bounds[:, 0], bounds[:, 1]), theta[scales:]])
+    return [theta] if np.array_equal(theta, revived) else [theta, revived]
+
+
+def _bounds(model: DenseModel, bound: BoundBasis, X: np.ndarray, spread: float) -> np.ndarray:
+    """(θ, 2): lowest and highest."""
+    unit = math.log(spread)
+    shares = np.tile(unit + np.asarray(SHARE_RANGE), (len(model.parts), 1))
+    noise = np.tile(-unit - np.asarray(NOISE_RANGE)[::-1], (model.evidence.tail, 1))
+    return np.concatenate([bound.log_scale_bounds(X, REACH), shares, noise])
+
+
+def _maximise(model: DenseModel, theta: np.ndarray, bounds: np.ndarray) -> tuple[float, np.ndarray]:
+    """L-BFGS from θ, within bounds: the evidence and where it is."""
+
+    def downhill(theta: np.ndarray) -> tuple[float, np.ndarray]:
+        value, gradient = model(theta)
+        return (-value, -gradient) if math.isfinite(value) else (IMPOSSIBLE, np.zeros_like(gradient))
+
+    start = np.clip(theta, bounds[:, 0], bounds[:, 1])
+    found = minimize(
+        downhill, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": STEPS, "ftol": 1e-9}
+    )
+    return -float(found.fun), found.x
+
+
+__all__ = ["WORDS", "Learned", "learn_scales", "spread_rows"]

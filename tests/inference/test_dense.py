@@ -1,0 +1,110 @@
+"""The evidence of the dense model against brute force, and its gradient against finite differences."""
+
+import numpy as np
+import pytest
+from scipy.stats import multivariate_normal
+from sklearn.gaussian_process import GaussianProcessClassifier
+from sklearn.gaussian_process.kernels import RBF as Covariance
+
+from sparsebayes.bases import (
+    RBF,
+    Columns,
+    Laplacian,
+    LinearSpline,
+    Matern,
+    RationalQuadratic,
+    ThinPlateSpline,
+)
+from sparsebayes.inference.dense import DenseModel, GaussianEvidence, LaplaceEvidence
+
+BASES = {
+    "rbf": RBF(),
+    "matern": Matern(nu=1.5),
+    "laplacian": Laplacian(),
+    "rational-quadratic": RationalQuadratic(),
+    "linear-spline": LinearSpline(),  # no covariance where inputs are negative
+    "thin-plate-spline": ThinPlateSpline(),
+    "dictionary": RBF() + Columns(degree=2),
+    "two kernels": RBF() + Matern(),
+}
+
+
+def data(seed, n=25, d=3):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d)) * [1.0, 2.0, 0.5]
+    return X, np.sin(X[:, 0]) + 0.3 * X[:, 1] + 0.2 * rng.standard_normal(n), rng
+
+
+def evidences(X, y, rng):
+    counts = rng.integers(1, 4, len(y)).astype(float)
+    three = np.eye(3)[np.digitize(y, [-0.4, 0.5])]
+    return {
+        "noise estimated": GaussianEvidence(y, counts, True),
+        "noise known": GaussianEvidence(y, counts, False, beta=20.0),
+        "two classes": LaplaceEvidence((y > 0).astype(float)[:, None], counts, True),
+        "three classes": LaplaceEvidence(three, counts, False),
+    }
+
+
+@pytest.mark.parametrize("kind", ["noise estimated", "noise known", "two classes", "three classes"])
+@pytest.mark.parametrize("per_input", [False, True], ids=["one scale", "a scale per input"])
+@pytest.mark.parametrize("name", BASES)
+def test_the_gradient_is_that_of_the_value(name, per_input, kind):
+    X, y, rng = data(len(name))
+    bound = BASES[name].bind(X)
+    bound = bound.with_scale_per_input() if per_input else bound
+    model = DenseModel(bound, X, evidences(X, y, rng)[kind])
+    size = model.scales + len(model.parts) + model.evidence.tail
+    theta = np.concatenate([bound.log_scales, np.zeros(size - model.scales)])
+    theta += 0.3 * rng.standard_normal(size)
+    value, gradient = model(theta)
+    step = 1e-5
+    numeric = [(model(theta + step * e)[0] - model(theta - step * e)[0]) / (2 * step) for e in np.eye(size)]
+    np.testing.assert_allclose(gradient, numeric, rtol=2e-5, atol=2e-5 * max(1.0, np.abs(gradient).max()))
+    assert np.isfinite(value)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_gaussian_evidence_is_the_density_of_the_targets(seed):
+    X, t, _ = data(seed)
+    K, beta = RBF(0.3).bind(X)(X), 7.0
+    value, _, _ = GaussianEvidence(t, np.ones(len(t)), False)(K, np.asarray([np.log(beta)]))
+    density = multivariate_normal(np.zeros(len(t)), K + np.eye(len(t)) / beta)
+    assert value == pytest.approx(density.logpdf(t), rel=1e-10)
+
+
+def test_the_intercept_is_integrated_out():
+    X, t, _ = data(1)
+    K, tail = RBF(0.3).bind(X)(X), np.asarray([1.5])
+    with_intercept = GaussianEvidence(t, np.ones(len(t)), True)(K, tail)[0]
+    grid = np.linspace(-30, 30, 4001)
+    heights = [GaussianEvidence(t - b, np.ones(len(t)), False)(K, tail)[0] for b in grid]
+    peak = max(heights)
+    integral = peak + np.log(np.trapezoid(np.exp(np.asarray(heights) - peak), grid))
+    assert with_intercept == pytest.approx(integral, abs=1e-6)
+
+
+@pytest.mark.parametrize("center", [False, True])
+def test_counts_are_repeated_rows(center):
+    X, t, rng = data(2, n=12)
+    counts = rng.integers(1, 4, 12)
+    K, tail = RBF(0.3).bind(X)(X), np.asarray([0.7])
+    again = np.repeat(np.arange(12), counts)
+    one = GaussianEvidence(t, counts.astype(float), center)(K, tail)
+    other = GaussianEvidence(t[again], np.ones(len(again)), center)(K[np.ix_(again, again)], tail)
+    assert one[0] == pytest.approx(other[0], rel=1e-9)
+    assert one[2] == pytest.approx(other[2], rel=1e-7)
+    y = (t > 0).astype(float)[:, None]
+    one = LaplaceEvidence(y, counts.astype(float), center)(K, np.zeros(0))
+    other = LaplaceEvidence(y[again], np.ones(len(again)), center)(K[np.ix_(again, again)], np.zeros(0))
+    assert one[0] == pytest.approx(other[0], rel=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_laplace_evidence_is_that_of_a_gaussian_process_classifier(seed):
+    X, t, _ = data(seed, n=40)
+    y = t > 0.1
+    process = GaussianProcessClassifier(Covariance(1.3), optimizer=None).fit(X, y)
+    K = RBF(gamma=0.5 / 1.3**2).bind(X)(X)
+    value = LaplaceEvidence(y.astype(float)[:, None], np.ones(len(y)), False)(K, np.zeros(0))[0]
+    assert value == pytest.approx(process.log_marginal_likelihood_value_, abs=1e-4)
