@@ -32,9 +32,11 @@ from sparsebayes.bases import (
 from sparsebayes.estimators import (
     RelevanceVectorClassifier,
     RelevanceVectorRegressor,
+    Selection,
     SparseBayesClassifier,
     SparseBayesRegressor,
     WaveletDenoiser,
+    select,
 )
 from sparsebayes.inference import ClassificationResult, NoiseCollapseWarning, Result, fit, fit_classes
 from sparsebayes.priors import Gamma, Laplace, Prior, Smoothness, Uniform
@@ -80,6 +82,7 @@ __all__ = [
     "RelevanceVectorClassifier",
     "RelevanceVectorRegressor",
     "Result",
+    "Selection",
     "Sequential",
     "Sigmoid",
     "Smoothness",
@@ -94,4 +97,5 @@ __all__ = [
     "__version__",
     "fit",
     "fit_classes",
+    "select",
 ]
