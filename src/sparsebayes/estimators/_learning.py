@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
 
 from sparsebayes.bases import Basis, BoundBasis, as_basis
 from sparsebayes.estimators._base import SparseBayesModel
-from sparsebayes.inference.dense import DenseEvidence
-from sparsebayes.inference.scales import WORDS, Learned, learn_scales, spread_rows
+from sparsebayes.inference.scales import WORDS, Learned, Rows, learn_scales, spread_rows
 
 RELEVANCE_ROWS = 1000  # rows the relevance of inputs is measured on
 DENSE_NOISE = 0.5  # the sparse fit starts with this share of the noise the dense model found
@@ -30,13 +30,9 @@ class LearningModel(SparseBayesModel):
     def _learns(self) -> bool:
         return isinstance(self.gamma, str) and self.gamma in WORDS
 
-    def _evidence(self, y: np.ndarray, counts: np.ndarray) -> DenseEvidence:
-        """The dense evidence of rows with these targets."""
-        raise NotImplementedError
-
-    def _spread(self, y: np.ndarray, counts: np.ndarray) -> float:
-        """The variance a model of y has to explain."""
-        return 1.0
+    @abstractmethod
+    def _rows(self, bound: BoundBasis, X: np.ndarray, y: np.ndarray, counts: np.ndarray) -> Rows:
+        """What the scales are learned from."""
 
     def _learn(self, bound: BoundBasis, X: Any, y: np.ndarray, weights: np.ndarray | None) -> BoundBasis:
         """The basis at the scales of the highest evidence, where gamma asks for it."""
@@ -48,12 +44,7 @@ class LearningModel(SparseBayesModel):
         if not len(bound.log_scales):
             raise ValueError(f"gamma={self.gamma!r} needs a kernel with scales, got kernel={self.kernel!r}.")
         counts = np.ones(len(y)) if weights is None else weights
-        order = np.unique(y, return_inverse=True)[1]
-
-        def evidence_of(rows: np.ndarray) -> DenseEvidence:
-            return self._evidence(y[rows], counts[rows])
-
-        learned = learn_scales(bound, X, order, evidence_of, self._spread(y, counts))
+        learned = learn_scales(bound, self._rows(bound, X, y, counts))
         self.scales_ = np.exp(learned.bound.log_scales)
         self._use(learned)
         return learned.bound

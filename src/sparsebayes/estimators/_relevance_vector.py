@@ -12,9 +12,10 @@ from sparsebayes.estimators._augmented import Augmentation, check_centre
 from sparsebayes.estimators._candidates import is_pairwise
 from sparsebayes.estimators._learning import DENSE_NOISE, LearningModel
 from sparsebayes.estimators._regression import RegressionModel
-from sparsebayes.inference.dense import DenseEvidence, GaussianEvidence
+from sparsebayes.inference.centres import CentredModel
+from sparsebayes.inference.dense import GaussianEvidence
 from sparsebayes.inference.regression import checked_variance
-from sparsebayes.inference.scales import Learned
+from sparsebayes.inference.scales import Learned, Rows
 from sparsebayes.solvers import Progress
 
 VARIANCES = ("posterior", "augmented")
@@ -171,13 +172,18 @@ class RelevanceVectorRegressor(LearningModel, RegressionModel):
         self.verbose = verbose
         self.callback = callback
 
-    def _evidence(self, y: np.ndarray, counts: np.ndarray) -> DenseEvidence:
-        known = self.noise_variance
+    def _rows(self, bound: BoundBasis, X: np.ndarray, y: np.ndarray, counts: np.ndarray) -> Rows:
+        known, center = self.noise_variance, bool(self.fit_intercept)
         beta = None if known is None else 1 / checked_variance(known, "noise_variance")
-        return GaussianEvidence(y, counts, bool(self.fit_intercept), beta)
 
-    def _spread(self, y: np.ndarray, counts: np.ndarray) -> float:
-        return float(np.average((y - np.average(y, weights=counts)) ** 2, weights=counts))
+        def evidence(rows: np.ndarray) -> GaussianEvidence:
+            return GaussianEvidence(y[rows], counts[rows], center, beta)
+
+        def through(rows: np.ndarray, centres: np.ndarray) -> CentredModel:
+            return CentredModel(bound, X[rows], X[centres], y[rows], counts[rows], center, beta)
+
+        spread = float(np.average((y - np.average(y, weights=counts)) ** 2, weights=counts))
+        return Rows(X, y, spread, evidence, through)
 
     def _learn(
         self, bound: BoundBasis, X: np.ndarray, y: np.ndarray, weights: np.ndarray | None

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from sparsebayes.bases import Basis
+from sparsebayes.bases import Basis, BoundBasis
 from sparsebayes.estimators._candidates import is_pairwise
 from sparsebayes.estimators._classification import ClassificationModel
 from sparsebayes.estimators._learning import LearningModel
 from sparsebayes.inference.classification import number_classes
-from sparsebayes.inference.dense import DenseEvidence, LaplaceEvidence
+from sparsebayes.inference.dense import LaplaceEvidence
+from sparsebayes.inference.scales import Rows
 from sparsebayes.solvers import Progress
 
 
@@ -174,10 +175,14 @@ class RelevanceVectorClassifier(LearningModel, ClassificationModel):
         self.verbose = verbose
         self.callback = callback
 
-    def _evidence(self, y: np.ndarray, counts: np.ndarray) -> DenseEvidence:
+    def _rows(self, bound: BoundBasis, X: np.ndarray, y: np.ndarray, counts: np.ndarray) -> Rows:
         classes, numbers = number_classes(y)
-        codes = np.eye(len(classes))[numbers]
-        return LaplaceEvidence(codes[:, 1:] if len(classes) == 2 else codes, counts, bool(self.fit_intercept))
+        codes = np.eye(len(classes))[numbers][:, 1 if len(classes) == 2 else 0 :]
+
+        def evidence(rows: np.ndarray) -> LaplaceEvidence:
+            return LaplaceEvidence(codes[rows], counts[rows], bool(self.fit_intercept))
+
+        return Rows(X, numbers, 1.0, evidence)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

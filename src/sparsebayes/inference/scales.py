@@ -1,8 +1,10 @@
 """Scales of a basis by the evidence of the dense model (`dense`), then the sparse model at these scales.
 
 L-BFGS in (log η, log shares of the parts, log β). A handful of starting widths compete on few rows, the best
-goes on with more. Widths stay between the smallest distance in the data and far more than the largest: an
-input along which the kernel is that wide is as good as absent.
+goes on with more. Where there are more rows still, all of them have their say through few centres
+(`centres`): few rows cannot show fine structure, few centres cannot follow it, and which of the two misses
+less is told by more centres. Widths stay between the smallest distance in the data and far more than the
+largest: an input along which the kernel is that wide is as good as absent.
 """
 
 from __future__ import annotations
@@ -15,10 +17,12 @@ import numpy as np
 from scipy.optimize import minimize
 
 from sparsebayes.bases import BoundBasis
+from sparsebayes.inference.centres import CentredModel
 from sparsebayes.inference.dense import DenseEvidence, DenseModel
 
 WORDS = ("evidence", "ard")  # one width, or a scale for each input
 FEW_ROWS, ROWS = 300, 1000  # in the competition of the starts, and in the end
+MANY_ROWS, CENTRES, JUDGES = 20_000, 300, 1000  # rows and centres beyond that, and centres that judge
 WIDTHS = (1.0, 0.4, 2.5)  # starts, in units of half the largest distance between rows
 REACH = 1e3  # largest width, in units of the largest distance
 ALIVE = 4.0  # the same where more rows go on: beyond it an input has next to no slope to come back by
@@ -29,45 +33,73 @@ FIRST_NOISE = 0.1  # of the variance of y
 IMPOSSIBLE = 1e20  # what the optimiser is told of a covariance that is not positive definite
 
 
+Model = Callable[[np.ndarray], tuple[float, np.ndarray]]  # θ -> L and its gradient
+
+
 @dataclass(frozen=True)
 class Learned:
     """A basis at the scales that were learned.
 
     log_evidence : of the dense model on the rows it was learned from.  noise_variance : its σ²; NaN where
-    there is no noise to estimate.  rows : which rows those were.
+    there is no noise to estimate.
     """
 
     bound: BoundBasis
     log_evidence: float
     noise_variance: float
-    rows: np.ndarray
 
 
-def learn_scales(
-    bound: BoundBasis,
-    X: np.ndarray,
-    order: np.ndarray,
-    evidence_of: Callable[[np.ndarray], DenseEvidence],
-    spread: float = 1.0,
-) -> Learned:
-    """The basis at the scales of the highest dense evidence that was found.
+@dataclass(frozen=True)
+class Rows:
+    """What scales are learned from.
 
-    order : (N,) rows are taken evenly spaced in the order of these values where there are more than enough.
-    evidence_of : rows -> evidence of these rows.  spread : variance of the target; 1 for classes.
+    order : (N,) where not all rows are used they are evenly spaced in the order of these values.
+    spread : variance of the target; 1 for classes.
+    evidence : rows -> their dense evidence.
+    through : (rows, centres) -> the evidence of rows through centres; None where only few rows can be used.
     """
-    starts = [_start(bound, X, width) for width in WIDTHS]
-    found = [np.zeros(0)]
+
+    X: np.ndarray
+    order: np.ndarray
+    spread: float
+    evidence: Callable[[np.ndarray], DenseEvidence]
+    through: Callable[[np.ndarray, np.ndarray], CentredModel] | None = None
+
+
+def learn_scales(bound: BoundBasis, rows: Rows) -> Learned:
+    """The basis at the scales of the highest dense evidence that was found."""
+    model, value, theta = _by_few_rows(bound, rows)
+    if rows.through is not None and len(rows.X) > ROWS:
+        value, theta = _by_many_rows(bound, rows, model, theta)
+    noise = math.exp(-theta[-1]) if model.evidence.tail else math.nan
+    return Learned(bound.with_log_scales(theta[: model.scales]), value, noise)
+
+
+def _by_few_rows(bound: BoundBasis, rows: Rows) -> tuple[DenseModel, float, np.ndarray]:
+    """The dense model of up to `ROWS` rows, its evidence, and θ where that is highest."""
+    X, alive = rows.X, bound.log_scale_bounds(rows.X, ALIVE)
+    starts: list[np.ndarray] = []
     for n in sorted({min(FEW_ROWS, len(X)), min(ROWS, len(X))}):
-        rows = spread_rows(order, n)
-        model = DenseModel(bound, X[rows], evidence_of(rows))
-        bounds = _bounds(model, bound, X, spread)
-        if not len(found[0]):
-            found = [_first(model, start, spread) for start in starts]
-        best = max((_maximise(model, theta, bounds) for theta in found), key=lambda each: each[0])
-        found = _again(best[1], model.scales, bound.log_scale_bounds(X, ALIVE))
-    theta, evidence = best[1], model.evidence
-    noise = math.exp(-theta[-1]) if evidence.tail else math.nan
-    return Learned(bound.with_log_scales(theta[: model.scales]), best[0], noise, rows)
+        chosen = spread_rows(rows.order, n)
+        model = DenseModel(bound, X[chosen], rows.evidence(chosen))
+        starts = starts or [_first(model, _start(bound, X, width), rows.spread) for width in WIDTHS]
+        bounds = _bounds(model, bound, rows)
+        best = max((_maximise(model, start, bounds) for start in starts), key=lambda each: each[0])
+        starts = _again(best[1], model.scales, alive)
+    return model, *best
+
+
+def _by_many_rows(
+    bound: BoundBasis, rows: Rows, few: DenseModel, theta: np.ndarray
+) -> tuple[float, np.ndarray]:
+    """θ, or what all rows make of it through few centres: which one has the higher evidence with more."""
+    assert rows.through is not None
+    everyone = spread_rows(rows.order, MANY_ROWS)
+    start = _again(theta, few.scales, bound.log_scale_bounds(rows.X, ALIVE))[-1]
+    model = rows.through(everyone, spread_rows(rows.order, CENTRES))
+    other = _maximise(model, start, _bounds(few, bound, rows))[1]
+    judge = rows.through(everyone, spread_rows(rows.order, JUDGES))
+    return max(((judge(each)[0], each) for each in (theta, other)), key=lambda each: each[0])
 
 
 def spread_rows(order: np.ndarray, n: int) -> np.ndarray:
@@ -102,15 +134,15 @@ def _again(theta: np.ndarray, scales: int, bounds: np.ndarray) -> list[np.ndarra
     return [theta] if np.array_equal(theta, revived) else [theta, revived]
 
 
-def _bounds(model: DenseModel, bound: BoundBasis, X: np.ndarray, spread: float) -> np.ndarray:
+def _bounds(model: DenseModel, bound: BoundBasis, rows: Rows) -> np.ndarray:
     """(θ, 2): lowest and highest."""
-    unit = math.log(spread)
+    unit = math.log(rows.spread)
     shares = np.tile(unit + np.asarray(SHARE_RANGE), (len(model.parts), 1))
     noise = np.tile(-unit - np.asarray(NOISE_RANGE)[::-1], (model.evidence.tail, 1))
-    return np.concatenate([bound.log_scale_bounds(X, REACH), shares, noise])
+    return np.concatenate([bound.log_scale_bounds(rows.X, REACH), shares, noise])
 
 
-def _maximise(model: DenseModel, theta: np.ndarray, bounds: np.ndarray) -> tuple[float, np.ndarray]:
+def _maximise(model: Model, theta: np.ndarray, bounds: np.ndarray) -> tuple[float, np.ndarray]:
     """L-BFGS from θ, within bounds: the evidence and where it is."""
 
     def downhill(theta: np.ndarray) -> tuple[float, np.ndarray]:
@@ -124,4 +156,4 @@ def _maximise(model: DenseModel, theta: np.ndarray, bounds: np.ndarray) -> tuple
     return -float(found.fun), found.x
 
 
-__all__ = ["WORDS", "Learned", "learn_scales", "spread_rows"]
+__all__ = ["WORDS", "Learned", "Rows", "learn_scales", "spread_rows"]
