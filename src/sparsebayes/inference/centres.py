@@ -19,7 +19,7 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
 from sparsebayes.bases import BoundBasis, BoundConcatenation
-from sparsebayes.inference.dense import inverse_of
+from sparsebayes.inference.dense import inverse_of, plus_diagonal
 
 JITTER = 1e-8  # of the mean of diag V
 
@@ -53,7 +53,7 @@ class CentredPartAt:
         self.root_share = root_share
         if part.is_covariance:
             V = bound(part.Z)
-            V = V + np.diag(np.full(len(V), JITTER * float(V.diagonal().mean())))
+            V = plus_diagonal(np.array(V), JITTER * float(V.diagonal().mean()))
             self.R = cholesky(V, lower=False, check_finite=False)
             self.root_share = root_share / float(part.norms[0])
             self.U = solve_triangular(self.R, self.U.T, trans="T", check_finite=False).T
@@ -70,7 +70,7 @@ class CentredPartAt:
         half = solve_triangular(self.R, np.eye(len(posterior)) - posterior, check_finite=False)
         by_prior = 0.5 * solve_triangular(self.R, half.T, check_finite=False)
         # the jitter on the diagonal of V moves with the mean of it
-        by_prior[np.diag_indices(len(by_prior))] += JITTER * float(np.trace(by_prior)) / len(by_prior)
+        plus_diagonal(by_prior, JITTER * float(np.trace(by_prior)) / len(by_prior))
         by_scales = self.bound.scale_gradient(part.X, by_functions)
         return by_scales + self.bound.scale_gradient(part.Z, by_prior), by_share
 

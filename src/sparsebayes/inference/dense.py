@@ -63,8 +63,7 @@ class GaussianEvidence(DenseEvidence):
     def __call__(self, K: np.ndarray, tail: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         """L = −½ [N log 2π + log|C| + tᵀC⁻¹t], G = ½ (C⁻¹ttᵀC⁻¹ − C⁻¹)."""
         beta = math.exp(tail[0]) if self.beta is None else self.beta
-        C = K + np.diag(1 / (beta * self.counts))
-        C_inverse, log_det = inverse_of(C)
+        C_inverse, log_det = inverse_of(plus_diagonal(K.copy(), 1 / (beta * self.counts)))
         total = float(self.counts.sum())
         value = -0.5 * (log_det + total * math.log(2 * math.pi))
         # what the copies of a row leave of the likelihood once their mean is known
@@ -73,12 +72,13 @@ class GaussianEvidence(DenseEvidence):
         t = self.t - float(np.average(self.t, weights=self.counts))
         if self.center:
             u = C_inverse.sum(axis=0)
-            C_inverse = C_inverse - np.outer(u, u / u.sum())
+            C_inverse -= np.outer(u, u / u.sum())
             value += 0.5 * math.log(2 * math.pi / u.sum())
         else:
             t = self.t
         a = C_inverse @ t
-        G = 0.5 * (np.outer(a, a) - C_inverse)
+        G = np.outer(0.5 * a, a)
+        G -= np.multiply(C_inverse, 0.5, out=C_inverse)
         by_beta = 0.5 * copies - float(G.diagonal() @ (1 / (beta * self.counts)))
         return value - 0.5 * float(t @ a), G, np.asarray([by_beta] * self.tail)
 
@@ -225,14 +225,16 @@ class DenseModel:
         shares = theta[self.scales : self.scales + len(self.parts)]
         log_scales = np.split(theta[: self.scales], np.cumsum([part.size for part in self.parts])[:-1])
         terms = [part.at(*at) for part, *at in zip(self.parts, log_scales, shares, strict=True)]
-        K = sum(term.K for term in terms)
+        K = terms[0].K.copy()
+        for term in terms[1:]:
+            K += term.K
         n = len(K)
-        K = K + np.diag(np.full(n, JITTER * float(K.diagonal().mean())))
+        plus_diagonal(K, JITTER * float(K.diagonal().mean()))
         try:
             value, G, by_tail = self.evidence(K, theta[self.scales + len(self.parts) :])
         except np.linalg.LinAlgError:
             return -math.inf, np.zeros_like(theta)
-        G[np.diag_indices(n)] += JITTER * float(np.trace(G)) / n
+        plus_diagonal(G, JITTER * float(np.trace(G)) / n)
         gradients = [term.gradient(G) for term in terms]
         by_scales = np.concatenate([each[0] for each in gradients])
         return value, np.concatenate([by_scales, [each[1] for each in gradients], by_tail])
@@ -240,9 +242,20 @@ class DenseModel:
 
 def inverse_of(C: np.ndarray) -> tuple[np.ndarray, float]:
     """C⁻¹ and log|C| of a positive definite matrix; LinAlgError where it is not."""
-    L = scipy.linalg.cholesky(C, lower=True, check_finite=False)
-    inverse, failed = scipy.linalg.lapack.dpotri(L, lower=1)
+    # the transpose of a symmetric array is what LAPACK calls that array: nothing is copied
+    L, failed = scipy.linalg.lapack.dpotrf(np.array(C).T, lower=1, overwrite_a=1, clean=0)
     if failed:
         raise np.linalg.LinAlgError
-    lower = np.tril(inverse, -1)
-    return lower + lower.T + np.diag(inverse.diagonal()), 2 * float(np.log(L.diagonal()).sum())
+    log_det = 2 * float(np.log(L.diagonal()).sum())
+    inverse, failed = scipy.linalg.lapack.dpotri(L, lower=1, overwrite_c=1)
+    if failed:
+        raise np.linalg.LinAlgError
+    upper = np.triu(inverse.T, 1)
+    upper += upper.T.copy()
+    return plus_diagonal(upper, inverse.diagonal()), log_det
+
+
+def plus_diagonal(A: np.ndarray, values: float | np.ndarray) -> np.ndarray:
+    """A, with the values added to its diagonal in place."""
+    A.reshape(-1)[:: len(A) + 1] += values
+    return A

@@ -26,7 +26,8 @@ MANY_ROWS, CENTRES, JUDGES = 20_000, 300, 1000  # rows and centres beyond that, 
 WIDTHS = (1.0, 0.4, 2.5)  # starts, in units of half the largest distance between rows
 REACH = 1e3  # largest width, in units of the largest distance
 ALIVE = 4.0  # the same where more rows go on: beyond it an input has next to no slope to come back by
-STEPS = 100  # of L-BFGS
+STEPS, TRIAL_STEPS = 60, 20  # of L-BFGS, and of starts that compete
+TOLERANCE = 1e-6  # of the evidence: what a step has to gain for another one
 SHARE_RANGE = (-7.0, 14.0)  # log share of a part, in units of the variance of f
 NOISE_RANGE = (-14.0, 1.0)  # log σ² in units of the variance of y
 FIRST_NOISE = 0.1  # of the variance of y
@@ -84,7 +85,7 @@ def _by_few_rows(bound: BoundBasis, rows: Rows) -> tuple[DenseModel, float, np.n
         model = DenseModel(bound, X[chosen], rows.evidence(chosen))
         starts = starts or [_first(model, _start(bound, X, width), rows.spread) for width in WIDTHS]
         bounds = _bounds(model, bound, rows)
-        best = max((_maximise(model, start, bounds) for start in starts), key=lambda each: each[0])
+        best = _best(model, starts, bounds, STEPS if n == min(ROWS, len(X)) else 0)
         starts = _again(best[1], model.scales, alive)
     return model, *best
 
@@ -97,7 +98,7 @@ def _by_many_rows(
     everyone = spread_rows(rows.order, MANY_ROWS)
     start = _again(theta, few.scales, bound.log_scale_bounds(rows.X, ALIVE))[-1]
     model = rows.through(everyone, spread_rows(rows.order, CENTRES))
-    other = _maximise(model, start, _bounds(few, bound, rows))[1]
+    other = _maximise(model, start, _bounds(few, bound, rows), STEPS)[1]
     judge = rows.through(everyone, spread_rows(rows.order, JUDGES))
     return max(((judge(each)[0], each) for each in (theta, other)), key=lambda each: each[0])
 
@@ -142,7 +143,14 @@ def _bounds(model: DenseModel, bound: BoundBasis, rows: Rows) -> np.ndarray:
     return np.concatenate([bound.log_scale_bounds(rows.X, REACH), shares, noise])
 
 
-def _maximise(model: Model, theta: np.ndarray, bounds: np.ndarray) -> tuple[float, np.ndarray]:
+def _best(model: Model, starts: list[np.ndarray], bounds: np.ndarray, steps: int) -> tuple[float, np.ndarray]:
+    """The start that has come highest after a few steps, so many further on."""
+    tried = [_maximise(model, start, bounds, TRIAL_STEPS) for start in starts]
+    best = max(tried, key=lambda each: each[0])
+    return _maximise(model, best[1], bounds, steps) if steps else best
+
+
+def _maximise(model: Model, theta: np.ndarray, bounds: np.ndarray, steps: int) -> tuple[float, np.ndarray]:
     """L-BFGS from θ, within bounds: the evidence and where it is."""
 
     def downhill(theta: np.ndarray) -> tuple[float, np.ndarray]:
@@ -151,7 +159,12 @@ def _maximise(model: Model, theta: np.ndarray, bounds: np.ndarray) -> tuple[floa
 
     start = np.clip(theta, bounds[:, 0], bounds[:, 1])
     found = minimize(
-        downhill, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": STEPS, "ftol": 1e-9}
+        downhill,
+        start,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=bounds,
+        options={"maxiter": steps, "ftol": TOLERANCE},
     )
     return -float(found.fun), found.x
 
