@@ -96,7 +96,7 @@ class CentredModel:
         self.parts = [CentredPart(part, X, Z) for part in parts]
         self.scales = sum(part.size for part in self.parts)
         self.counts, self.center, self.beta = counts, center, beta
-        self.total = float(counts.sum())
+        self.n, self.total = len(t), float(counts.sum())
         self.t = t - float(counts @ t) / self.total if center else t
 
     def __call__(self, theta: np.ndarray) -> tuple[float, np.ndarray]:

@@ -217,7 +217,7 @@ class DenseModel:
     def __init__(self, bound: BoundBasis, X: np.ndarray, evidence: DenseEvidence) -> None:
         parts = bound.parts if isinstance(bound, BoundConcatenation) else (bound,)
         self.parts = [DensePart(part, X) for part in parts]
-        self.evidence = evidence
+        self.evidence, self.n = evidence, evidence.n
         self.scales = sum(part.size for part in self.parts)
 
     def __call__(self, theta: np.ndarray) -> tuple[float, np.ndarray]:

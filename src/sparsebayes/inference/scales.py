@@ -23,18 +23,18 @@ from sparsebayes.inference.dense import DenseEvidence, DenseModel
 WORDS = ("evidence", "ard")  # one width, or a scale for each input
 FEW_ROWS, ROWS = 300, 1000  # in the competition of the starts, and in the end
 MANY_ROWS, CENTRES, JUDGES = 20_000, 300, 1000  # rows and centres beyond that, and centres that judge
-WIDTHS = (1.0, 0.4, 2.5)  # starts, in units of half the largest distance between rows
+WIDTHS = (1.0, 0.3, 0.1, 2.5)  # starts, in units of half the largest distance between rows
 REACH = 1e3  # largest width, in units of the largest distance
 ALIVE = 4.0  # the same where more rows go on: beyond it an input has next to no slope to come back by
 STEPS, TRIAL_STEPS = 60, 20  # of L-BFGS, and of starts that compete
-TOLERANCE = 1e-6  # of the evidence: what a step has to gain for another one
+TOLERANCE = 1e-6  # nats a row: what a step has to gain for another one
 SHARE_RANGE = (-7.0, 14.0)  # log share of a part, in units of the variance of f
 NOISE_RANGE = (-14.0, 1.0)  # log σ² in units of the variance of y
 FIRST_NOISE = 0.1  # of the variance of y
 IMPOSSIBLE = 1e20  # what the optimiser is told of a covariance that is not positive definite
 
 
-Model = Callable[[np.ndarray], tuple[float, np.ndarray]]  # θ -> L and its gradient
+Model = DenseModel | CentredModel  # θ -> L and its gradient
 
 
 @dataclass(frozen=True)
@@ -72,6 +72,8 @@ def learn_scales(bound: BoundBasis, rows: Rows) -> Learned:
     model, value, theta = _by_few_rows(bound, rows)
     if rows.through is not None and len(rows.X) > ROWS:
         value, theta = _by_many_rows(bound, rows, model, theta)
+    else:
+        value, theta = _without_idle(model, bound, rows, value, theta)
     noise = math.exp(-theta[-1]) if model.evidence.tail else math.nan
     return Learned(bound.with_log_scales(theta[: model.scales]), value, noise)
 
@@ -113,12 +115,51 @@ def spread_rows(order: np.ndarray, n: int) -> np.ndarray:
 
 def _start(bound: BoundBasis, X: np.ndarray, width: float) -> np.ndarray:
     """log η of functions `width` times half the diagonal of the data wide; what is no width stays."""
-    now, d = bound.log_scales, X.shape[1]
-    per_input = len(now) > 1 and any("[" in name for name in bound.scale_names)
-    reach = 0.5 * width * (math.sqrt(d) if per_input else 1.0)
+    shared, each = (
+        _as_wide_as(bound, X, 0.5 * width),
+        _as_wide_as(bound, X, 0.5 * width * math.sqrt(X.shape[1])),
+    )
+    return np.where(_per_input(bound), each, shared)
+
+
+def _as_wide_as(bound: BoundBasis, X: np.ndarray, reach: float) -> np.ndarray:
+    """log η of functions `reach` times the largest distance wide; what is no width stays as it is."""
     at, beyond = bound.log_scale_bounds(X, reach), bound.log_scale_bounds(X, 2 * reach)
     moves = np.abs(beyond - at) > 1e-9
-    return np.where(moves.any(axis=1), np.where(moves[:, 0], at[:, 0], at[:, 1]), now)
+    return np.where(moves.any(axis=1), np.where(moves[:, 0], at[:, 0], at[:, 1]), bound.log_scales)
+
+
+def _per_input(bound: BoundBasis) -> np.ndarray:
+    """Which scales are those of single inputs."""
+    return np.asarray(["[" in name for name in bound.scale_names], dtype=bool)
+
+
+def _without_idle(
+    model: DenseModel, bound: BoundBasis, rows: Rows, value: float, theta: np.ndarray
+) -> tuple[float, np.ndarray]:
+    """θ without the inputs that are not worth their scale, the others maximised again.
+
+    A scale is a parameter: it has to be worth ½ log N nats, which is what BIC charges for one.
+    """
+    widest, charge = _as_wide_as(bound, rows.X, REACH), 0.5 * math.log(model.n)
+    inputs = np.flatnonzero(_per_input(bound) & (widest != bound.log_scales)).tolist()
+    alone = {k: model(_changed(theta, k, widest[k]))[0] for k in inputs}
+    idle, standing = [], value
+    for k in sorted(inputs, key=lambda k: -alone[k]):
+        trial = _changed(theta, k, widest[k])
+        left = model(trial)[0]
+        if left > standing - charge:
+            theta, standing = trial, left
+            idle.append(k)
+    bounds = _bounds(model, bound, rows)
+    bounds[idle] = theta[idle, None]
+    return _maximise(model, theta, bounds, STEPS) if idle else (value, theta)
+
+
+def _changed(theta: np.ndarray, k: int, value: float) -> np.ndarray:
+    changed = theta.copy()
+    changed[k] = value
+    return changed
 
 
 def _first(model: DenseModel, log_scales: np.ndarray, spread: float) -> np.ndarray:
@@ -152,12 +193,17 @@ def _best(model: Model, starts: list[np.ndarray], bounds: np.ndarray, steps: int
 
 def _maximise(model: Model, theta: np.ndarray, bounds: np.ndarray, steps: int) -> tuple[float, np.ndarray]:
     """L-BFGS from θ, within bounds: the evidence and where it is."""
+    start = np.clip(theta, bounds[:, 0], bounds[:, 1])
+    first = model(start)[0]
+    level = first if math.isfinite(first) else 0.0
 
     def downhill(theta: np.ndarray) -> tuple[float, np.ndarray]:
+        """Nats a row below the start: that does not change with the units of the target."""
         value, gradient = model(theta)
-        return (-value, -gradient) if math.isfinite(value) else (IMPOSSIBLE, np.zeros_like(gradient))
+        if not math.isfinite(value):
+            return IMPOSSIBLE, np.zeros_like(gradient)
+        return (level - value) / model.n, -gradient / model.n
 
-    start = np.clip(theta, bounds[:, 0], bounds[:, 1])
     found = minimize(
         downhill,
         start,
@@ -166,7 +212,7 @@ def _maximise(model: Model, theta: np.ndarray, bounds: np.ndarray, steps: int) -
         bounds=bounds,
         options={"maxiter": steps, "ftol": TOLERANCE},
     )
-    return -float(found.fun), found.x
+    return level - float(found.fun) * model.n, found.x
 
 
 __all__ = ["WORDS", "Learned", "Rows", "learn_scales", "spread_rows"]
