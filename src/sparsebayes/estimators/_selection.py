@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 
 from sparsebayes.estimators._base import SparseBayesModel
 from sparsebayes.estimators._leave_one_out import leave_one_out
@@ -78,7 +78,7 @@ def select(X: Any, y: Any, candidates: Sequence[Any], by: str = "evidence") -> S
     named = [_named(each) for each in candidates]
     if not named:
         raise ValueError("candidates must be a non-empty sequence of estimators, got none.")
-    if len({type(model).fit for _, model in named}) > 1:
+    if len({is_classifier(model) for _, model in named}) > 1:
         raise ValueError("candidates must be all regressors or all classifiers, got both.")
     rows, fitted = [], []
     for index, (name, model) in enumerate(named):
