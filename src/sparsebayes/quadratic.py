@@ -136,6 +136,25 @@ class IdentityQuadratic(Quadratic):
         return asfloat64(np.eye(len(J)), like=self.h)
 
 
+class KnownRows(Quadratic):
+    """The products of the first functions with all of them, and no others: enough to score the rest.
+
+    rows : G[:k, :], (k, M).
+    """
+
+    def __init__(self, n: float, tt: float, h: Array, rows: Array, **kwargs: Any) -> None:
+        super().__init__(n, tt, h, **kwargs)
+        self.rows = rows
+
+    def columns(self, J: Indices) -> Array:
+        """G[J, :] of some of the first functions."""
+        return take(self.rows, J)
+
+    def gram(self, J: Indices) -> Array:
+        """G[J, J] of some of the first functions."""
+        return take(take(self.rows, J), J, axis=1)
+
+
 class ColumnQuadratic(Quadratic):
     """Only the columns of G that were ever asked for, fetched in batches and kept.
 

@@ -161,7 +161,7 @@ class BoundConcatenation(BoundBasis):
 
     def operator(self, X: Array) -> Operator:
         """The operators of the parts side by side."""
-        parts = [part.operator(X) for part in self.parts if part.n_functions]
+        parts = [part.operator(X).held() for part in self.parts if part.n_functions]
         if self.order is not None or not parts:
             return DenseOperator(self(X))
         return StackedOperator(parts)

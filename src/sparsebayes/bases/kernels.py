@@ -12,13 +12,17 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from sparsebayes._array import Array, asfloat64, device, namespace, take
+from sparsebayes._array import Array, asfloat64, device, diagonal, is_numpy, namespace, take
 from sparsebayes.bases._distances import total
 from sparsebayes.bases._learnable import HasScales, Learnable, on_host, split
 from sparsebayes.bases._parts import HasParts
 from sparsebayes.bases._scales import positive_numbers
 from sparsebayes.bases.base import Basis, BoundBasis, as_indices, as_points, check_finite
+from sparsebayes.bases.on_demand import KernelOperator
 from sparsebayes.bases.operators import DenseOperator, Operator
+
+HELD_ELEMENTS = 1500**2  # of a kernel matrix: up to so many it is formed at once
+SELF_PRODUCTS = 64  # points whose k(x, x) are taken together
 
 
 class CentredBasis(HasScales, Basis):
@@ -41,6 +45,12 @@ class CentredBasis(HasScales, Basis):
     @abstractmethod
     def evaluate(self, X: Array, Z: Array) -> Array:
         """K (n, m), K_nm = k(x_n, z_m), for X (n, d) and Z (m, d). The parameters are numbers by now."""
+
+    def diagonal(self, X: Array) -> Array:
+        """k(x_n, x_n) of the rows of X (n, d)."""
+        starts = range(0, X.shape[0], SELF_PRODUCTS)
+        blocks = [X[start : start + SELF_PRODUCTS, :] for start in starts]
+        return namespace(X).concat([diagonal(self.evaluate(block, block)) for block in blocks])
 
     def __mul__(self, other: CentredBasis) -> KernelProduct:
         if not isinstance(other, CentredBasis):
@@ -89,7 +99,13 @@ class BoundKernel(BoundBasis):
             return check_finite(self.kernel.evaluate(X, self.centres), self.kernel)
 
     def operator(self, X: Array) -> Operator:
-        """Φ at the rows of X, stored by columns where that costs nothing: a solver asks for columns."""
+        """Φ at the rows of X, in memory while it is small; beyond that evaluated as it is asked for.
+
+        In memory it is stored by columns where that costs nothing: a solver asks for columns.
+        """
+        if is_numpy(X) and X.shape[0] * self.n_functions > HELD_ELEMENTS:
+            X = as_points(X, n_inputs=int(self.centres.shape[1]))
+            return KernelOperator(self.kernel, X, self.centres)
         if not self.kernel.symmetric or 0 in (X.shape[0], self.n_functions):
             return super().operator(X)
         return DenseOperator(BoundKernel(self.kernel, as_points(X))(self.centres).T)

@@ -28,6 +28,10 @@ class Operator(ABC):
     shape: tuple[int, int]
     orthonormal: bool = False
 
+    def held(self) -> Operator:
+        """The same in memory where that costs less than to evaluate it time and again."""
+        return self
+
     @abstractmethod
     def columns(self, J: Indices) -> Array:
         """Φ[:, J] as a dense (N, |J|) array."""

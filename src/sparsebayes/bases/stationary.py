@@ -50,6 +50,10 @@ class _Radial(CentredBasis):
         weights *= D
         return squared_shares(weights, q, X, Z, self.gamma)
 
+    def diagonal(self, X: Array) -> Array:
+        """1."""
+        return namespace(X).ones_like(X[:, 0])
+
     def positive_semidefinite_at(self, Z: Array) -> bool:
         """Always."""
         return True
@@ -207,6 +211,10 @@ class Laplacian(CentredBasis):
         weights = _exp_of_minus(q + 0.0)
         weights *= -1.0 * D
         return absolute_shares(weights, q, X, Z, self.gamma)
+
+    def diagonal(self, X: Array) -> Array:
+        """1."""
+        return namespace(X).ones_like(X[:, 0])
 
     def positive_semidefinite_at(self, Z: Array) -> bool:
         """Always."""

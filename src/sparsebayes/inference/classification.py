@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import scipy.linalg
 
 from sparsebayes._array import Array, asfloat64, namespace, take, to_numpy
+from sparsebayes.bases.on_demand import KernelOperator
+from sparsebayes.bases.operators import Operator
 from sparsebayes.inference.arguments import check_data, make_monitor, warn_unless_converged
+from sparsebayes.inference.kernels import low_rank_factor
 from sparsebayes.inference.laplace import LaplaceFit, LaplaceSolution
+from sparsebayes.inference.low_rank_classes import run_low_rank
 from sparsebayes.likelihoods import Bernoulli, LaplaceLikelihood, Multinomial
 from sparsebayes.priors import as_prior
 from sparsebayes.rows import LaplaceRows
 from sparsebayes.solvers import Certificate, Monitor, Progress, as_solver, certify
 
 MULTI_CLASS = ("multinomial", "ovr")
+CLASSES_TOLERANCE = 1e-7  # of the largest K_nn: the residual diagonal of a factor of low rank
 SMALLEST_COLUMN, LARGEST_COLUMN = 1e-152, 1e152  # squares of them must stay within floating point
 
 
@@ -130,15 +135,28 @@ def fit_classes(
         raise ValueError(f"multi_class must be one of {list(MULTI_CLASS)}, got {multi_class!r}.")
     classes, numbers = _classes(y)
     operator, like, weights = check_data(Phi, numbers, sample_weight, "y")
+    factor = low_rank_factor(operator, CLASSES_TOLERANCE) if isinstance(operator, KernelOperator) else None
+    operator = operator.held() if factor is None else operator
     _check_counts(classes, numbers, weights)
 
     def single(codes: np.ndarray, likelihood: LaplaceLikelihood) -> ClassificationResult:
-        rows = LaplaceRows(operator, asfloat64(codes, like=like), likelihood, weights, bool(fit_intercept))
-        _check_sizes(rows.design.norms)
         monitor = make_monitor(max_iter, tol, random_state, verbose, callback)
-        solution = LaplaceFit(rows, as_prior(prior).resolve(rows.n), as_solver(solver), monitor).run()
-        warn_unless_converged(solution.converged, monitor)
-        return _in_user_units(solution, rows, monitor, classes)
+        y = asfloat64(codes, like=like)
+
+        def fit_of(operator: Operator) -> LaplaceFit:
+            rows = LaplaceRows(operator, y, likelihood, weights, bool(fit_intercept))
+            _check_sizes(rows.design.norms)
+            return LaplaceFit(rows, as_prior(prior).resolve(rows.n), as_solver(solver), monitor)
+
+        if isinstance(operator, KernelOperator) and factor is not None:
+            end = run_low_rank(operator, factor.transposed, fit_of)
+            result = _in_user_units(end.solution, end.fit.rows, monitor, classes)
+            result = replace(result, active=end.functions[result.active], certificate=end.certificate)
+        else:
+            fit = fit_of(operator)
+            result = _in_user_units(fit.run(), fit.rows, monitor, classes)
+        warn_unless_converged(result.converged, monitor)
+        return result
 
     one_hot = np.eye(len(classes))[numbers]
     if len(classes) == 2:

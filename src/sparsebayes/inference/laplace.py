@@ -75,9 +75,9 @@ class LaplaceFit:
     def __init__(self, rows: LaplaceRows, prior: Prior, solver: Solver, monitor: Monitor) -> None:
         self.rows, self.prior, self.solver, self.monitor = rows, prior, solver, monitor
 
-    def run(self) -> LaplaceSolution:
-        """Rounds until no candidate is worth adding."""
-        mode = self._begin()
+    def run(self, start: Mode | None = None) -> LaplaceSolution:
+        """Rounds until no candidate is worth adding, from a mode where one is known."""
+        mode = self._begin() if start is None else self.settle(start, self.monitor.tol)
         while True:
             going = self.monitor.record(mode.state)
             following, state = self._look(mode, going)
@@ -98,6 +98,11 @@ class LaplaceFit:
         linear, problem = self._among_all(mode.linear.expansion)
         state = self._state(problem, linear, mode.J, mode.alpha)
         return (self._round(mode, linear, state) if going else None), state
+
+    def among_all(self, expansion: Expansion, J: np.ndarray, alpha: Array) -> State:
+        """The model (J, α) in the problem of all candidates around an expansion."""
+        linear, problem = self._among_all(expansion)
+        return self._state(problem, linear, J, alpha)
 
     def _single(self, problem: Problem, linear: Linearised) -> Mode:
         """The mode with one function only, where what the solver began with cannot be used."""

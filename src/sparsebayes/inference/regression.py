@@ -15,14 +15,16 @@ import scipy.sparse
 
 from sparsebayes._array import Array, namespace, row_products, sparse_diagonal, take, to_numpy
 from sparsebayes._checks import is_number
+from sparsebayes.bases.on_demand import KernelOperator
 from sparsebayes.bases.operators import as_operator
-from sparsebayes.inference.arguments import make_monitor, warn_unless_converged
+from sparsebayes.inference.arguments import check_data, make_monitor, warn_unless_converged
 from sparsebayes.inference.chunks import summarise_any
+from sparsebayes.inference.kernels import search_kernel
 from sparsebayes.likelihoods import Gaussian
 from sparsebayes.posterior import Problem
-from sparsebayes.priors import as_prior
+from sparsebayes.priors import Prior, as_prior
 from sparsebayes.quadratic import Quadratic
-from sparsebayes.rows import Scaling, pieces
+from sparsebayes.rows import Scaling, Target, pieces
 from sparsebayes.solvers import Certificate, Monitor, Progress, Solution, Solver, as_solver, certify
 
 NOISE_FLOOR = 1e-10  # of the variance of t: below it an estimated noise variance counts as collapsed
@@ -125,13 +127,29 @@ def fit(
     verbose : 1 prints a progress line every tenth iteration to standard error, 2 one every iteration.
     callback : called with a `Progress` each iteration; a true return value stops the fit.
     """
-    quadratic, scaling = summarise_any(Phi, t, sample_weight, bool(fit_intercept))
-    noise = _noise_model(noise_variance, noise_prior, scaling)
-    problem = Problem(quadratic, as_prior(prior).resolve(scaling.n), noise, scaling.unit)
-    monitor = make_monitor(
-        max_iter, tol, random_state, verbose, callback, scaling.log_jacobian, scaling.target_scale**2
-    )
-    solution = _solve(_solver_for(solver, quadratic), problem, monitor, _guess(first_noise_variance, scaling))
+    center = bool(fit_intercept)
+
+    def prepared(scaling: Scaling) -> tuple[Prior, Gaussian, Monitor]:
+        noise = _noise_model(noise_variance, noise_prior, scaling)
+        offset, factor = scaling.log_jacobian, scaling.target_scale**2
+        monitor = make_monitor(max_iter, tol, random_state, verbose, callback, offset, factor)
+        return as_prior(prior).resolve(scaling.n), noise, monitor
+
+    found = None
+    if isinstance(Phi, KernelOperator):
+        if first_noise_variance is None or not Phi.fits:
+            found = search_kernel(
+                Phi, Target.of(*check_data(Phi, t, sample_weight)[1:], center), prepared, solver
+            )
+        Phi = Phi if found else Phi.dense()
+    if found:
+        solution, scaling, monitor = found
+    else:
+        quadratic, scaling = summarise_any(Phi, t, sample_weight, center)
+        law, noise, monitor = prepared(scaling)
+        problem = Problem(quadratic, law, noise, scaling.unit)
+        guess = _guess(first_noise_variance, scaling)
+        solution = _solve(_solver_for(solver, quadratic), problem, monitor, guess)
     _warn(solution, monitor)
     return _in_user_units(solution, scaling, monitor)
 

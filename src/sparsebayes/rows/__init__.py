@@ -5,6 +5,7 @@ from sparsebayes.rows.laplace import Candidates, Expansion, LaplaceRows, Lineari
 from sparsebayes.rows.memory import Scaling, summarise
 from sparsebayes.rows.passes import RowPasses
 from sparsebayes.rows.sources import RowSource, SlicedRows, is_chunked, is_too_large, pieces, read_rows
+from sparsebayes.rows.targets import Target
 
 __all__ = [
     "Candidates",
@@ -17,6 +18,7 @@ __all__ = [
     "RowStatistics",
     "Scaling",
     "SlicedRows",
+    "Target",
     "is_chunked",
     "is_too_large",
     "pieces",

@@ -115,7 +115,7 @@ def summarise(
     scale = root_mean_square(t - mean, counts, n)
     rows = ScaledRows(ScaledColumns.of(operator, counts, center), (t - mean) / scale, weights)
     h, rows = merge_repeats(rows, n)
-    spread = _spread(t, counts, n, scale)
+    spread = target_spread(t, counts, n, scale)
     scaling = Scaling(rows.kept, rows.norms, rows.means, scale, mean, n, center, spread)
     return quadratic_of(rows, h, float(xp.sum(counts * rows.t * rows.t)), scaling), scaling
 
@@ -143,7 +143,7 @@ def _orthonormal(operator: Operator, t: Array) -> tuple[Quadratic, Scaling]:
         unseen = max(float(xp.sum(scaled * scaled)) - float(xp.sum(h * h)), 0.0)
     unit, zero = (xp.broadcast_to(x, h.shape) for x in (xp.ones_like(h[:1]), xp.zeros_like(h[:1])))
     mean = float(xp.mean(scaled))  # of numbers whose mean square is 1
-    spread = 1 - mean * mean if mean * mean < 0.5 else _spread(t, ones, float(n), scale)
+    spread = 1 - mean * mean if mean * mean < 0.5 else target_spread(t, ones, float(n), scale)
     scaling = Scaling(np.arange(operator.shape[1]), unit, zero, scale, 0.0, float(n), False, spread)
     return IdentityQuadratic(float(n), h, unseen), scaling
 
@@ -165,7 +165,7 @@ def root_mean_square(t: Array, weights: Array | None, n: float) -> float:
     return peak * math.sqrt(float(xp.sum(squares if weights is None else weights * squares)) / n)
 
 
-def _spread(t: Array, weights: Array, n: float, scale: float) -> float:
+def target_spread(t: Array, weights: Array, n: float, scale: float) -> float:
     """Variance of t/τ about its mean, whether or not the model has an intercept; not quite 0."""
     xp = namespace(t)
     scaled = t / scale

@@ -31,7 +31,7 @@ def without_each(scores: Scores) -> tuple[Array, Array]:
     return S, Q
 
 
-def _ratio(S: Array, Q: Array, active: np.ndarray) -> np.ndarray:
+def ranking(S: Array, Q: Array, active: np.ndarray) -> np.ndarray:
     """Q²/S, with which the worth of a function grows; 0 for the active ones."""
     ratio = Q * Q
     ratio /= S
@@ -43,7 +43,7 @@ def _ratio(S: Array, Q: Array, active: np.ndarray) -> np.ndarray:
 def substitutes(scores: Scores, number: int) -> np.ndarray:
     """The functions that would be worth most without one of the active functions, `number` for each."""
     state = scores.state
-    ratio = _ratio(*without_each(scores), state.J)
+    ratio = ranking(*without_each(scores), state.J)
     chosen = []
     for _ in range(min(number, ratio.shape[1] - state.size)):
         best = np.argmax(ratio, axis=1)
@@ -62,11 +62,17 @@ class Swaps:
 
 
 def best_swaps(scores: Scores) -> Swaps:
-    """The gain is the change of the objective with the other precisions and the noise as they are."""
-    state = scores.state
-    prior, beta = state.problem.prior, state.beta
+    """The best of all candidates for every active function."""
     S, Q = without_each(scores)
-    into = np.argmax(_ratio(S, Q, state.J), axis=1)
+    return swaps_into(scores.state, np.argmax(ranking(S, Q, scores.state.J), axis=1), S, Q)
+
+
+def swaps_into(state: State, into: np.ndarray, S: Array, Q: Array) -> Swaps:
+    """Every active function for the one given, with S and Q of `without_each`.
+
+    The gain is the change of the objective with the other precisions and the noise as they are.
+    """
+    prior, beta = state.problem.prior, state.beta
     each = np.arange(state.size)
     s, q = (asfloat64(to_numpy(x)[each, into], like=state.alpha) for x in (S, Q))
     unit = take(state.problem.unit, into)

@@ -1,0 +1,212 @@
+"""Regression with more candidates than a solver could look at together: working sets of them, all visited.
+
+The solver works on a few hundred candidates at a time. In between candidates are visited, a block at a time:
+what is worth adding, and the best substitutes of each active function, make the next working set. First a
+sample of the candidates is visited, in the end all of them. The kernel of the visits may be approximated by
+one of low rank; the last working sets are of true columns, and so are the evidence and the posterior.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+
+from sparsebayes._array import asfloat64, to_numpy
+from sparsebayes.likelihoods import Gaussian
+from sparsebayes.posterior import Problem, State
+from sparsebayes.priors import Prior
+from sparsebayes.quadratic import Quadratic
+from sparsebayes.rows import Scaling
+from sparsebayes.solvers import Certificate, Monitor, Solution, Solver, certify
+from sparsebayes.solvers.certificate import GAIN_TOLERANCE
+from sparsebayes.solvers.visit import Seen, look
+
+BLOCK_ELEMENTS = 1 << 20  # active functions times candidates looked at together
+SUBSTITUTES = 4  # for each active function
+ADDITIONS = 64
+SAMPLE = 2048  # candidates in a visit while the model is still rough
+FEW = 8  # so many times a sample are as good as one
+ROUNDS = 30
+PAYS = 4.0  # nats: a round of exchanges that gains less is the last
+ROUGH = 1.0  # nats: what a round of swaps and additions has to gain for another one, before the last rows
+SETTLED = 1e-3  # nats: the same in the end
+PATIENCE = 2  # rounds in which visits may recommend what true columns make nothing of
+AGREEMENT = 0.1  # nats: between the objective under the rows of the visits and the true ones
+NONE = np.zeros(0, dtype=np.int64)
+
+
+class Rows(Protocol):
+    """Who has the statistics of candidates: of true columns, or of approximated ones."""
+
+    def subset(self, W: np.ndarray) -> tuple[Quadratic, Scaling]:
+        """The problem of the functions W (ascending) alone."""
+
+    def visit(self, J: np.ndarray, others: slice, skipped: np.ndarray) -> tuple[Quadratic, Scaling]:
+        """The problem of J and `others` with the products of J alone."""
+
+
+@dataclass(frozen=True)
+class View:
+    """A state, and how its problem's numbers relate to the user's."""
+
+    state: State
+    scaling: Scaling
+
+    @property
+    def functions(self) -> np.ndarray:
+        """The active functions, by their numbers among all candidates."""
+        return self.scaling.kept[self.state.J]
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What a visit has to offer, functions by their numbers among all candidates.
+
+    substitutes : the best in place of each active function.  additions : the best to add, in order of gain.
+    gain, theta : the largest of all that were visited.  swap : what the best exchange of two functions gains.
+    """
+
+    substitutes: np.ndarray
+    additions: np.ndarray
+    gain: float
+    theta: float
+    swap: float
+
+
+@dataclass(frozen=True)
+class Finished:
+    """Where a search ended.  agreed : whether what the visits said is what true columns say."""
+
+    solution: Solution
+    view: View
+    agreed: bool
+
+
+class WorkingSets:
+    """The search through M = `size` candidates."""
+
+    def __init__(self, size: int, prior: Prior, noise: Gaussian, solver: Solver, monitor: Monitor) -> None:
+        self.size = size
+        self.prior, self.noise, self.solver, self.monitor = prior, noise, solver, monitor
+
+    def begin(self, rows: Rows, first: np.ndarray) -> View:
+        """A first model out of the functions `first`."""
+        quadratic, scaling = rows.subset(np.sort(first))
+        return View(self.solver.begin(self._problem(quadratic, scaling), self.monitor), scaling)
+
+    def solve(self, rows: Rows, first: np.ndarray) -> View:
+        """The best model out of the functions `first`."""
+        quadratic, scaling = rows.subset(np.sort(first))
+        return View(self.solver.solve(self._problem(quadratic, scaling), self.monitor).state, scaling)
+
+    def exchange(self, rows: Rows, view: View) -> View:
+        """Contests with the best substitutes in a sample of the candidates, while that pays."""
+        stride = -(-self.size // SAMPLE)
+        for _ in range(ROUNDS):
+            offer = self.visit(rows, view, stride)
+            before = self.among(rows, view, offer.substitutes, offer.additions)
+            state = self.solver.solve(before.state.problem, self.monitor, before.state).state
+            if state.objective > before.state.objective:
+                view = View(state, before.scaling)
+            if not state.objective > before.state.objective + PAYS or self._over:
+                break
+        return view
+
+    def settle(self, rows: Rows, view: View) -> tuple[View, Offer]:
+        """Swaps and additions while they pay, first from a sample of the candidates; and what is left."""
+        sparse = -(-self.size // SAMPLE)
+        for stride in (sparse, 1) if sparse > FEW else (1,):
+            for _ in range(ROUNDS):
+                offer = self.visit(rows, view, stride)
+                before = self.among(rows, view, offer.substitutes, offer.additions)
+                view = View(self.solver.finish(before.state, self.monitor).state, before.scaling)
+                if not view.state.objective > before.state.objective + ROUGH or self._over:
+                    break
+        return view, offer
+
+    def finish(
+        self, visited: Rows, exact: Rows, view: View, offer: Offer, tol: float = GAIN_TOLERANCE
+    ) -> Finished:
+        """The same model on true columns, and what visits of all candidates still have to add to it.
+
+        visited : the rows of the visits. What they recommend is looked at in true columns.
+        offer : of the last visit.  tol : nats that an addition may be worth in the end.
+        """
+        apart, idle = np.inf, 0
+        while True:
+            moved = self.among(exact, view, offer.substitutes[:1], offer.additions)
+            apart = min(apart, abs(moved.state.objective - view.state.objective))
+            solution = self.solver.finish(moved.state, self.monitor)
+            view = View(solution.state, moved.scaling)
+            offer = self.visit(visited, view, skipped=moved.scaling.kept)
+            idle = 0 if view.state.objective > moved.state.objective + SETTLED else idle + 1
+            settled = offer.gain <= tol and offer.swap <= max(tol, SETTLED)
+            if settled or idle > PATIENCE or self._over:
+                break
+        solution = replace(solution, certificate=_certified(solution.state, offer))
+        return Finished(solution, view, bool(apart <= AGREEMENT and (settled or self._over)))
+
+    def visit(self, rows: Rows, view: View, stride: int = 1, skipped: np.ndarray = NONE) -> Offer:
+        """Every so many-th candidate but those skipped, a block at a time."""
+        active = view.functions
+        step = stride * max(1, BLOCK_ELEMENTS // len(active))
+        blocks = [slice(k, min(k + step, self.size), stride) for k in range(0, self.size, step)]
+        number = max(1, round(SUBSTITUTES / len(blocks)))
+        seen: list[tuple[Seen, np.ndarray]] = []
+        for block in blocks:
+            quadratic, scaling = rows.visit(active, block, skipped)
+            problem = self._problem(quadratic, scaling)
+            state = _carried(view, problem, scaling, np.arange(len(active)))
+            seen.append((look(state.scores, number), scaling.kept))
+        return _best_of(seen)
+
+    def among(self, rows: Rows, view: View, *functions: np.ndarray) -> View:
+        """The same model in the problem of its functions and these."""
+        together = np.unique(np.concatenate([view.functions, *(each.ravel() for each in functions)]))
+        quadratic, scaling = rows.subset(together)
+        positions = np.searchsorted(scaling.kept, view.functions)
+        return View(_carried(view, self._problem(quadratic, scaling), scaling, positions), scaling)
+
+    @property
+    def _over(self) -> bool:
+        return self.monitor.stopped or len(self.monitor.path) >= self.monitor.max_iter
+
+    def _problem(self, quadratic: Quadratic, scaling: Scaling) -> Problem:
+        return Problem(quadratic, self.prior, self.noise, scaling.unit)
+
+
+def _carried(view: View, problem: Problem, scaling: Scaling, positions: np.ndarray) -> State:
+    """The model in a problem that has its functions at these positions: the same α in the user's units."""
+    alpha = to_numpy(view.state.alpha) * to_numpy(view.scaling.unit)[view.state.J]
+    alpha = alpha / to_numpy(scaling.unit)[positions]
+    return problem.start(positions, asfloat64(alpha, like=problem.quadratic.h), view.state.beta)
+
+
+def _certified(state: State, offer: Offer) -> Certificate:
+    """What can be said of the state in its working set, and among the candidates that were only visited."""
+    certificate = certify(state)
+    gain = max(certificate.gain_outside, offer.gain)
+    return replace(
+        certificate,
+        gain_outside=gain,
+        theta_outside=max(certificate.theta_outside, offer.theta),
+        is_local_maximum=certificate.is_local_maximum and gain <= GAIN_TOLERANCE,
+    )
+
+
+def _best_of(seen: list[tuple[Seen, np.ndarray]]) -> Offer:
+    """The best of all blocks."""
+    additions = np.concatenate([kept[block.additions] for block, kept in seen])
+    promised = np.concatenate([block.promised for block, _ in seen])
+    substitutes = np.concatenate([kept[block.substitutes] for block, kept in seen])
+    ratio = np.concatenate([block.ratio for block, _ in seen])
+    best = np.argsort(-ratio, axis=0, kind="stable")[:SUBSTITUTES]
+    return Offer(
+        substitutes=np.take_along_axis(substitutes, best, axis=0),
+        additions=additions[np.argsort(-promised, kind="stable")[:ADDITIONS]],
+        gain=max(block.gain for block, _ in seen),
+        theta=max(block.theta for block, _ in seen),
+        swap=max(block.swap for block, _ in seen),
+    )
