@@ -37,6 +37,7 @@ format: $(VENV)/dev.stamp
 bench: $(VENV)/bench.stamp
 	$(BIN)/python benchmarks/regression.py
 	$(BIN)/python benchmarks/classification.py
+	$(BIN)/python benchmarks/scaling.py
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
