@@ -7,7 +7,7 @@ from brute import log_evidence
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
 
-from sparsebayes import RelevanceVectorClassifier, RelevanceVectorRegressor
+from sparsebayes import RelevanceVectorClassifier, RelevanceVectorRegressor, fit
 from sparsebayes.bases import RBF
 from sparsebayes.bases.low_rank import LowRankOperator
 from sparsebayes.bases.on_demand import KernelOperator
@@ -218,3 +218,16 @@ def test_operator_of_low_rank_is_that_of_its_matrix(monkeypatch, center):
     assert_allclose(norms, dense.means_and_norms(weights, center)[1], atol=1e-10)
     shift, scale, W = rng.standard_normal(60), rng.uniform(1, 2, 60), rng.uniform(size=(60, 2))
     assert_allclose(low.squares(W, shift, scale), dense.squares(W, shift, scale), rtol=1e-10)
+
+
+@pytest.mark.parametrize("fits", [False, True])
+def test_first_guess_at_the_noise(on_demand, monkeypatch, fits):
+    monkeypatch.setattr("sparsebayes.bases.on_demand.HELD_AFTER_ALL", 10**9 if fits else 0)
+    X, y, _ = make_sinc2d(200, 0.1, random_state=0)
+    operator = RBF(GAMMA).bind(X).operator(X)
+    result = fit(operator, y, first_noise_variance=0.005)
+    assert result.certificate.is_local_maximum
+    assert result.noise_variance == pytest.approx(0.01, rel=0.5)
+    if fits:
+        expected = fit(operator.dense(), y, first_noise_variance=0.005)
+        assert result.log_evidence == expected.log_evidence

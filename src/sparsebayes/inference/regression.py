@@ -118,7 +118,8 @@ def fit(
     noise_prior : (c, d) of a Gamma prior on 1/σ², None for none.
     first_noise_variance : a guess at σ² where it is estimated: functions are first chosen with σ² held there.
         Rather too small than too large: a function too many is soon pruned, but one that is missing keeps σ²
-        large, and a large σ² keeps it out. None lets σ² move at once, from a tenth of the variance of t.
+        large, and a large σ² keeps it out. Where a kernel matrix cannot be held, σ² starts there but is not
+        held. None lets σ² move at once, from a tenth of the variance of t.
     fit_intercept : with True a constant with a flat prior is added and integrated out; the evidence is then
         that of the N−1 contrasts of t, less ½ log N (a flat density of 1 on the intercept). With False the
         model is exactly t = Φw + ε.
@@ -137,10 +138,8 @@ def fit(
 
     found = None
     if isinstance(Phi, KernelOperator):
-        if first_noise_variance is None or not Phi.fits:
-            found = search_kernel(
-                Phi, Target.of(*check_data(Phi, t, sample_weight)[1:], center), prepared, solver
-            )
+        target = Target.of(*check_data(Phi, t, sample_weight)[1:], center)
+        found = _searched(Phi, target, prepared, solver, first_noise_variance)
         Phi = Phi if found else Phi.dense()
     if found:
         solution, scaling, monitor = found
@@ -152,6 +151,27 @@ def fit(
         solution = _solve(_solver_for(solver, quadratic), problem, monitor, guess)
     _warn(solution, monitor)
     return _in_user_units(solution, scaling, monitor)
+
+
+def _searched(
+    operator: KernelOperator,
+    target: Target,
+    prepared: Callable[[Scaling], tuple[Prior, Gaussian, Monitor]],
+    solver: Any,
+    first_noise_variance: Any,
+) -> tuple[Solution, Scaling, Monitor] | None:
+    """The fit of a kernel whose matrix is not formed; None where it had better be."""
+    if first_noise_variance is not None and operator.fits:
+        return None
+
+    def started(scaling: Scaling) -> tuple[Prior, Gaussian, Monitor]:
+        law, noise, monitor = prepared(scaling)
+        beta = _guess(first_noise_variance, scaling)
+        if beta is not None and noise.estimate:
+            noise = replace(noise, beta=min(beta, noise.beta_max))
+        return law, noise, monitor
+
+    return search_kernel(operator, target, started, solver)
 
 
 def _solve(solver: Solver, problem: Problem, monitor: Monitor, beta: float | None) -> Solution:
