@@ -231,3 +231,23 @@ def test_first_guess_at_the_noise(on_demand, monkeypatch, fits):
     if fits:
         expected = fit(operator.dense(), y, first_noise_variance=0.005)
         assert result.log_evidence == expected.log_evidence
+
+
+@pytest.mark.parametrize("fits", [True, False])
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "laplacian"])
+def test_kernel_without_a_usable_function_is_said_in_words(on_demand, monkeypatch, kernel, fits):
+    if not fits:
+        monkeypatch.setattr("sparsebayes.bases.on_demand.HELD_AFTER_ALL", 0)
+    y = np.random.default_rng(0).standard_normal(100)
+    with pytest.raises(ValueError, match="no usable column"):
+        RelevanceVectorRegressor(kernel, gamma=1.0).fit(np.zeros((100, 2)), y)
+
+
+def test_kernel_so_wide_that_a_factor_cannot_tell_its_functions_apart(on_demand, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-3, 3, (400, 2))
+    y = 0.5 * X.sum(axis=1) + np.sin(2 * X[:, 0]) + 0.2 * rng.standard_normal(400)
+    found = RelevanceVectorRegressor(gamma=3e-14).fit(X, y)
+    monkeypatch.setattr("sparsebayes.bases.kernels.HELD_ELEMENTS", 10**6)
+    expected = RelevanceVectorRegressor(gamma=3e-14).fit(X, y)
+    assert found.log_evidence_ > expected.log_evidence_ - 1

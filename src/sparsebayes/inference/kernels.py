@@ -30,6 +30,8 @@ TOLERANCES = (1e-1, 1e-4)
 LARGEST_RANK = 1200
 ROWS_PER_RANK = 4  # with fewer rows than this for each column of L nothing is saved
 WORTH_A_VISIT = 1.0  # nats: an addition must promise more for another visit by true columns, N² evaluations
+SOME = 8  # functions whose variation is looked at
+FAITHFUL = 0.1  # of the variation of the functions: what a factor may leave out of them
 FIRST = 3000  # functions a search begins with where no factor says which
 
 
@@ -38,7 +40,18 @@ def low_rank_factor(operator: KernelOperator, tol: float) -> Factor | None:
     if not operator.positive:
         return None
     factor = pivoted_factor(operator, tol, min(operator.shape[0] // ROWS_PER_RANK, LARGEST_RANK))
-    return factor if factor.complete else None
+    return factor if factor.complete and _tells_functions_apart(factor) else None
+
+
+def _tells_functions_apart(factor: Factor) -> bool:
+    """Whether the functions vary by more than the factor leaves out; those of a very wide kernel need not.
+
+    What is left out of any function is at most √N max R_nn (see `pivots`), R = K − LLᵀ.
+    """
+    L = factor.transposed
+    functions = L.T @ L[:, factor.pivots[:SOME]]
+    variation = np.linalg.norm(functions - functions.mean(axis=0), axis=0).max(initial=0.0)
+    return bool(math.sqrt(L.shape[1]) * factor.residual.max() < FAITHFUL * variation)
 
 
 def takes_working_sets(solver: Solver) -> bool:

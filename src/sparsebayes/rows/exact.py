@@ -19,6 +19,7 @@ from sparsebayes._array import Indices
 from sparsebayes.bases.on_demand import KernelOperator
 from sparsebayes.quadratic import DenseQuadratic, KnownRows, Quadratic
 from sparsebayes.rows.memory import Scaling
+from sparsebayes.rows.scaled import usable
 from sparsebayes.rows.targets import Target, visited_norms
 
 STRIP = 1 << 21  # elements of Φ evaluated together
@@ -47,12 +48,12 @@ class ExactRows:
     def subset(self, W: np.ndarray) -> tuple[Quadratic, Scaling]:
         """The problem of the functions W alone, as for `summarise`."""
         statistics = self._pass(W, len(W))
-        usable = np.flatnonzero(statistics.norms > 0)
-        norms, means, W = statistics.norms[usable], statistics.means[usable], W[usable]
-        G = statistics.G[np.ix_(usable, usable)] / (norms[:, None] * norms[None, :])
+        kept = usable(statistics.norms)
+        norms, means, W = statistics.norms[kept], statistics.means[kept], W[kept]
+        G = statistics.G[np.ix_(kept, kept)] / (norms[:, None] * norms[None, :])
         np.fill_diagonal(G, 1.0)
         columns = _ScaledFunctions(self, W, means, norms)
-        h = statistics.h[usable] / norms
+        h = statistics.h[kept] / norms
         quadratic = DenseQuadratic(h=h, G=G, residual_of=columns.residual, **self.target.shared)
         return quadratic, self.target.scaling(W, norms, means)
 
