@@ -86,3 +86,13 @@ def test_sequences_by_their_numbers_and_by_their_matrix():
     given = RelevanceVectorClassifier("precomputed").fit(K[::2, ::2], labels[::2])
     np.testing.assert_array_equal(called.predict(numbers), given.predict(K[:, ::2]))
     assert called.score(numbers[1::2], labels[1::2]) > 0.7
+
+
+@pytest.mark.parametrize(("seed", "gamma"), [(5, 3e-14), (6, 3e-14), (23, 1e-14), (37, 1e-14)])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_functions_that_differ_by_rounding_alone_lose_their_contest(seed, gamma):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-3, 3, (60, 2))
+    y = X.sum(axis=1) + 0.1 * rng.standard_normal(60)
+    model = RelevanceVectorRegressor(gamma=gamma, max_iter=300).fit(X, y)
+    assert np.isfinite(model.predict(X)).all()

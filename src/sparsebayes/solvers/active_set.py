@@ -270,7 +270,7 @@ class ActiveSet(Solver):
         offered = substitutes(state.scores, number)
         typical = float(np.median(to_numpy(state.alpha)))
         union = _with(state, offered, np.full(len(offered), typical))
-        return union and contract(union, *EXCHANGING)
+        return union and _contracted(union, EXCHANGING)
 
     def _contested(
         self, state: State, rival: State | None, monitor: Monitor, going: bool
@@ -292,8 +292,13 @@ def _added(scores: Scores, chosen: np.ndarray, tol: float) -> State | None:
         return None
     if len(chosen) == 1 or tol < LOOSE:
         return maximise_jointly(state, tol, 4)
+    return _contracted(state, GROWING)
+
+
+def _contracted(state: State, speed: tuple[int, float]) -> State | None:
+    """The outcome of a contest; None where its functions cannot be told apart to working precision."""
     try:
-        return contract(state, *GROWING)
+        return contract(state, *speed)
     except NotPositiveDefinite:
         return None
 
