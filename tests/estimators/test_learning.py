@@ -172,3 +172,10 @@ def test_rows_are_spread_over_the_targets():
     assert len(np.unique(rows)) == 10
     np.testing.assert_array_equal(np.sort(order[rows]), np.round(np.linspace(0, 99, 10)))
     np.testing.assert_array_equal(spread_rows(order, 100), np.arange(100))
+
+
+@pytest.mark.parametrize("model", [RelevanceVectorRegressor, RelevanceVectorClassifier])
+def test_an_unknown_word_is_told_all_words(model):
+    X = np.random.default_rng(0).standard_normal((20, 2))
+    with pytest.raises(ValueError, match="'scale', 'auto', 'evidence', 'ard' or positive numbers, got 'foo'"):
+        model(gamma="foo").fit(X, X[:, 0] > 0)

@@ -150,3 +150,16 @@ def test_what_cannot_be_compared_is_refused():
         select(X, y, [RelevanceVectorRegressor(), RelevanceVectorClassifier()])
     with pytest.raises(TypeError, match="model must be a regressor or classifier"):
         leave_one_out(Ridge(), X, y)
+
+
+def test_columns_of_the_table_stand_under_their_heads_however_short_the_names():
+    X, y = wave(0)
+    head, *lines = str(
+        select(X, y, [("a", RelevanceVectorRegressor()), ("b", RelevanceVectorRegressor(gamma=1.0))])
+    ).split("\n")
+    assert {len(line) for line in lines} == {len(head)}
+
+
+def test_one_estimator_is_no_sequence_of_candidates():
+    with pytest.raises(TypeError, match="candidates must be a sequence"):
+        select(*wave(0), RelevanceVectorRegressor())

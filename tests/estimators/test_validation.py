@@ -102,7 +102,7 @@ BAD_KERNELS = {
     "object": ({"kernel": 3}, TypeError, r"^kernel must be a name, a callable .*got 3"),
     "class": ({"kernel": RBF}, TypeError, r"^kernel must be a name, a callable"),
     "gamma sign": ({"gamma": -1.0}, ValueError, r"^gamma must be positive and finite, got -1.0"),
-    "gamma name": ({"gamma": "wide"}, ValueError, r"^gamma must be 'scale', 'auto' or positive.*'wide'"),
+    "gamma name": ({"gamma": "wide"}, ValueError, r"^gamma must be one of 'scale', 'auto', .*'wide'"),
     "gamma count": ({"gamma": [1.0, 2.0]}, ValueError, r"^gamma must have one number per column of X \(3\)"),
     "degree": (
         {"kernel": "poly", "degree": 0},

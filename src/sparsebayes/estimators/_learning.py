@@ -12,6 +12,7 @@ from sparsebayes.estimators._base import SparseBayesModel
 from sparsebayes.inference.scales import WORDS, Learned, Rows, learn_scales, spread_rows
 
 RELEVANCE_ROWS = 1000  # rows the relevance of inputs is measured on
+FIXED_WORDS = ("scale", "auto")  # values of gamma that are known before the fit
 DENSE_NOISE = 0.5  # the sparse fit starts with this share of the noise the dense model found
 
 
@@ -24,6 +25,9 @@ class LearningModel(SparseBayesModel):
     coef0: float
 
     def _basis(self) -> Basis:
+        if isinstance(self.gamma, str) and self.gamma not in (*FIXED_WORDS, *WORDS):
+            words = ", ".join(map(repr, (*FIXED_WORDS, *WORDS)))
+            raise ValueError(f"gamma must be one of {words} or positive numbers, got {self.gamma!r}.")
         return as_basis(self.kernel, "scale" if self._learns else self.gamma, self.degree, self.coef0)
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,7 +33,7 @@ class Selection:
     best_index_: int
 
     def __str__(self) -> str:
-        width = max(len(row["candidate"]) for row in self.table)
+        width = max(len(name) for name in ("candidate", *(row["candidate"] for row in self.table)))
         head = f"{'candidate':{width}}  log evidence  LOO error  LOO log loss  functions  seconds"
         lines = [
             f"{row['candidate']:{width}}  {row['log_evidence']:12.2f}  {row['loo_error']:9.4g}  "
@@ -75,6 +75,8 @@ def select(X: Any, y: Any, candidates: Sequence[Any], by: str = "evidence") -> S
     """
     if by not in CRITERIA:
         raise ValueError(f"by must be one of {list(CRITERIA)}, got {by!r}.")
+    if not isinstance(candidates, Iterable):
+        raise TypeError(f"candidates must be a sequence of estimators, got {candidates!r}.")
     named = [_named(each) for each in candidates]
     if not named:
         raise ValueError("candidates must be a non-empty sequence of estimators, got none.")
