@@ -376,3 +376,18 @@ def test_names_are_asked_for_once_a_prediction():
         with pytest.warns(UserWarning, match="does not have valid feature names") as caught:
             model.predict(Dataset(X, most=70))
     assert len(caught) == 1
+
+
+@pytest.mark.parametrize("kind", [list, iter])
+@pytest.mark.parametrize("model", [RelevanceVectorRegressor, SparseBayesClassifier])
+def test_chunks_are_refused_in_words_where_they_are_not_taken(model, kind):
+    X, y, _ = _data(0)
+    for refused in (model().fit, SparseBayesRegressor().fit, SparseBayesRegressor().partial_fit):
+        with pytest.raises(TypeError, match=r"which only SparseBayesRegressor\.fit takes"):
+            refused(kind(list(_chunks(X, y, None, 100))), y)
+
+
+def test_arrays_in_a_list_are_no_chunks():
+    X, _, _ = _data(0)
+    with pytest.raises(ValueError, match="dim 3"):
+        SparseBayesRegressor().fit([X, X], None)

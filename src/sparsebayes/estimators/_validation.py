@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, get_tags
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from sparsebayes.rows.sources import in_memory
+from sparsebayes.rows.sources import in_memory, is_chunked
 
 LEAST_SAMPLES = 2  # one value says nothing of a noise variance
 
@@ -33,6 +34,7 @@ def check_values(estimator: BaseEstimator, X: Any, fitting: bool, least: int = 1
     tags = get_tags(estimator).input_tags
     if scipy.sparse.issparse(X) and not tags.sparse:
         raise TypeError(f"X is sparse, but {type(estimator).__name__} needs a dense array: pass X.toarray().")
+    _refuse_chunks(X)
     _check_dimensions(X)
     formats = ["csc", "csr"] if fitting else ["csr"]  # a prediction goes through the rows
     values = check_array(
@@ -116,6 +118,14 @@ def refuse_constant(value: float | None) -> None:
     """Refuse targets that all have this value; None where they differ."""
     if value is not None:
         raise ValueError(f"y is constant (every value is {value:g}): there is nothing to model.")
+
+
+def _refuse_chunks(X: Any) -> None:
+    if isinstance(X, Sequence | Iterator) and is_chunked(X, None):
+        raise TypeError(
+            f"X is a {type(X).__name__} of chunks (X, y), which only SparseBayesRegressor.fit takes, and "
+            "that without y; pass an array."
+        )
 
 
 def _check_dimensions(X: Any) -> None:

@@ -48,7 +48,7 @@ def is_chunked(X: Any, y: Any) -> bool:
         return False
     if isinstance(X, Sequence):
         first = X[0] if len(X) else None
-        return isinstance(first, tuple) and len(getattr(first[0], "shape", ())) == 2 if first else False
+        return isinstance(first, tuple) and first != () and len(getattr(first[0], "shape", ())) == 2
     return isinstance(X, Iterable)
 
 
