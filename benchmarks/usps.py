@@ -36,7 +36,7 @@ BINS = 15
 SIDE = 16  # pixels
 BLUR = 0.9  # pixels
 GAMMA = 4.0
-SCALE = 6.0
+SCALE = 3.0
 SCALES = (3.0, 6.0, 12.0, 30.0)
 Images = np.ndarray  # (n, SIDE²)
 

@@ -61,7 +61,8 @@ class Prior(BaseEstimator, ABC):
     def gain(self, alpha: Array, s: Array, q: Array, beta: float, unit: Array) -> Array:
         """ℓ(α) + log p(α): what having the function in the model is worth; 0 at α = ∞."""
         xp = namespace(s)
-        inside = xp.isfinite(alpha)
+        # α = 0 is what underflow leaves of a function that says nothing (s and q next to 0)
+        inside = xp.isfinite(alpha) & (alpha > 0)
         finite = xp.where(inside, alpha, xp.ones_like(alpha))
         x = s / finite
         value = 0.5 * (q * q / (finite + s) - xp.log1p(x)) + self.log_density(finite, beta, unit)

@@ -25,6 +25,7 @@ from sparsebayes.likelihoods import LaplaceLikelihood
 from sparsebayes.quadratic import ColumnQuadratic, DenseQuadratic, Quadratic
 from sparsebayes.rows.scaled import BATCH, ScaledColumns, random_vector
 
+WIDEST = 512  # columns, functions times outputs, that go through the rows together
 LEAST_SQUARE = 1e-14  # of the norm the function has when every row counts alike: below it B has silenced it
 LEAST_ROW = 1e-12  # curvature of a row below which it counts as this
 LEAST_CURVATURE = 1e-12  # a row, and of the largest: floor on what B leaves of an intercept
@@ -258,27 +259,36 @@ class Linearised:
         """G̃[J, :], a batch of functions of one output at a time."""
         J = np.asarray(J, dtype=np.int64)
         xp = namespace(self.h)
+        size = min(BATCH, max(1, WIDEST // self.expansion.d.shape[1]))
         order, pieces = [], []
         for k in np.unique(self.candidates.output[J]):
             mine = np.flatnonzero(self.candidates.output[J] == k)
-            for start in range(0, len(mine), BATCH):
-                batch = mine[start : start + BATCH]
+            for start in range(0, len(mine), size):
+                batch = mine[start : start + size]
                 order.append(batch)
                 pieces.append(self._products_of_output(J[batch], int(k)))
         whole = xp.concat(pieces, axis=0) if len(pieces) > 1 else pieces[0]
         return take(whole, np.argsort(np.concatenate(order))) if len(pieces) > 1 else whole
 
     def _products_of_output(self, J: np.ndarray, k: int) -> Array:
+        """The functions J of output k under B_n[k, ·] of all outputs, in one pass over the rows."""
         xp = namespace(self.h)
         design, d, u = self.candidates.design, self.expansion.d, self.expansion.u
         columns = design.columns(self.candidates.function[J])
+        if u is None:
+            curvature = d
+        else:
+            own = asfloat64(np.arange(d.shape[1]) == k, like=d)
+            curvature = d * own[None, :] - u[:, k : k + 1] * u
+        n, outputs, size = columns.shape[0], d.shape[1], len(J)
+        V = xp.reshape(curvature[:, :, None] * columns[:, None, :], (n, outputs * size))
+        products = design.adjoint(V)
         pieces = []
-        for other in range(d.shape[1]):
-            V = d[:, k : k + 1] * columns if other == k else 0 * columns
-            if u is not None:
-                V = V - (u[:, k] * u[:, other])[:, None] * columns
+        for other in range(outputs):
             function = self.candidates.function[self.candidates.of_output(other)]
-            pieces.append(take(design.adjoint(V), function).T)
+            piece = products[:, other * size : (other + 1) * size]
+            # candidates of an output are distinct and ascending: as many as there are means all of them
+            pieces.append((piece if len(function) == piece.shape[0] else take(piece, function)).T)
         G = xp.concat(pieces, axis=1) - take(self.side, J) @ self.side.T
         return G / (take(self.scale, J)[:, None] * self.scale[None, :])
 
