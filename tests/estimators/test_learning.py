@@ -11,6 +11,7 @@ from sparsebayes import (
     Columns,
     LinearSpline,
     Matern,
+    MultiScale,
     RelevanceVectorClassifier,
     RelevanceVectorRegressor,
 )
@@ -179,3 +180,15 @@ def test_an_unknown_word_is_told_all_words(model):
     X = np.random.default_rng(0).standard_normal((20, 2))
     with pytest.raises(ValueError, match="'scale', 'auto', 'evidence', 'ard' or positive numbers, got 'foo'"):
         model(gamma="foo").fit(X, X[:, 0] > 0)
+
+
+@pytest.mark.parametrize("through_centres", [False, True])
+@pytest.mark.parametrize("gamma", LEARNED)
+def test_a_kernel_at_several_widths_learns_the_scales_its_parts_share(monkeypatch, gamma, through_centres):
+    if through_centres:
+        for name, value in {"FEW_ROWS": 40, "ROWS": 80, "CENTRES": 30, "JUDGES": 80}.items():
+            monkeypatch.setattr(f"sparsebayes.inference.scales.{name}", value)
+    X, y, _ = ridge(0, n=200, d=2)
+    model = RelevanceVectorRegressor(MultiScale(RBF(), widths=(2.0, 0.5)), gamma=gamma).fit(X, y)
+    assert model.scales_.shape == ((1,) if gamma == "evidence" else (2,))
+    assert model.score(X, y) > 0.9

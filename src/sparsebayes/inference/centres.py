@@ -18,8 +18,8 @@ import math
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
-from sparsebayes.bases import BoundBasis, BoundConcatenation
-from sparsebayes.inference.dense import inverse_of, plus_diagonal
+from sparsebayes.bases import BoundBasis
+from sparsebayes.inference.dense import inverse_of, parts_of, plus_diagonal
 
 JITTER = 1e-8  # of the mean of diag V
 
@@ -92,8 +92,7 @@ class CentredModel:
         center: bool,
         beta: float | None,
     ) -> None:
-        parts = bound.parts if isinstance(bound, BoundConcatenation) else (bound,)
-        self.parts = [CentredPart(part, X, Z) for part in parts]
+        self.parts = [CentredPart(part, X, Z) for part in parts_of(bound)]
         self.scales = sum(part.size for part in self.parts)
         self.counts, self.center, self.beta = counts, center, beta
         self.n, self.total = len(t), float(counts.sum())

@@ -24,6 +24,7 @@ import numpy as np
 import scipy.linalg
 
 from sparsebayes.bases import BoundBasis, BoundConcatenation
+from sparsebayes.bases.multiscale import BoundMultiScale
 from sparsebayes.likelihoods import Bernoulli
 
 JITTER = 1e-9  # of the mean variance of f, on its diagonal: smooth kernels have more rows than rank
@@ -215,8 +216,7 @@ class DenseModel:
     """The dense evidence as a function of θ = (log η of all parts, log s_p, further parameters)."""
 
     def __init__(self, bound: BoundBasis, X: np.ndarray, evidence: DenseEvidence) -> None:
-        parts = bound.parts if isinstance(bound, BoundConcatenation) else (bound,)
-        self.parts = [DensePart(part, X) for part in parts]
+        self.parts = [DensePart(part, X) for part in parts_of(bound)]
         self.evidence, self.n = evidence, evidence.n
         self.scales = sum(part.size for part in self.parts)
 
@@ -238,6 +238,13 @@ class DenseModel:
         gradients = [term.gradient(G) for term in terms]
         by_scales = np.concatenate([each[0] for each in gradients])
         return value, np.concatenate([by_scales, [each[1] for each in gradients], by_tail])
+
+
+def parts_of(bound: BoundBasis) -> tuple[BoundBasis, ...]:
+    """The parts of a basis that have scales of their own; those of a `MultiScale` share theirs."""
+    if isinstance(bound, BoundConcatenation) and not isinstance(bound, BoundMultiScale):
+        return tuple(bound.parts)
+    return (bound,)
 
 
 def inverse_of(C: np.ndarray) -> tuple[np.ndarray, float]:
