@@ -251,3 +251,9 @@ def test_kernel_so_wide_that_a_factor_cannot_tell_its_functions_apart(on_demand,
     monkeypatch.setattr("sparsebayes.bases.kernels.HELD_ELEMENTS", 10**6)
     expected = RelevanceVectorRegressor(gamma=3e-14).fit(X, y)
     assert found.log_evidence_ > expected.log_evidence_ - 1
+
+
+def test_overflow_is_said_in_words_and_once(on_demand):
+    X = np.random.default_rng(0).uniform(-1e3, 1e3, (100, 1))
+    with pytest.raises(ValueError, match="not finite"):
+        RelevanceVectorRegressor("poly", gamma=1.0, degree=400).fit(X, X[:, 0])

@@ -44,13 +44,18 @@ class KernelOperator(Operator):
         """Φ[rows, J], each row of it contiguous."""
         with np.errstate(over="ignore", invalid="ignore"):  # said better below
             values = self.kernel.evaluate(self.X[rows], self.Z[J])
-        if not np.isfinite(values).all():
-            raise ValueError(f"{self.kernel} returned values that are not finite")
-        return values
+        return self._finite(values)
 
     def diagonal(self) -> np.ndarray:
         """k(x_n, x_n)."""
-        return self.kernel.diagonal(self.X)
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = self.kernel.diagonal(self.X)
+        return self._finite(values)
+
+    def _finite(self, values: Any) -> np.ndarray:
+        if not np.isfinite(values).all():
+            raise ValueError(f"{self.kernel} returned values that are not finite")
+        return values
 
     def columns(self, J: Indices) -> np.ndarray:
         """Φ[:, J], stored by columns for a symmetric kernel."""
