@@ -176,9 +176,9 @@ def main() -> None:
     note = (
         f"{len(X)} training images, blurred by {BLUR:g} pixels. Functions: the largest of {len(movements())} "
         f"Gaussian kernels, gamma = {GAMMA:g}, one for each way to move the training image. Laplace prior of "
-        f"scale {SCALE:g}, the one with the fewest errors on a fifth of the training images. Blur, movements and "
-        "gamma were arrived at by comparing test errors of some fifty settings: the error is favourable, and its "
-        "standard error is half a point."
+        f"scale {SCALE:g}, the one with the fewest errors on a fifth of the training images. Blur, movements "
+        "and gamma were arrived at by comparing test errors of some fifty settings: the error is favourable, "
+        "and its standard error is half a point."
     )
     report("usps", "USPS digits", [note, compared((X, y, X_test, y_test))])
 
