@@ -9,6 +9,7 @@ import scipy.sparse
 import sklearn
 from sklearn.base import clone
 from sklearn.exceptions import DataConversionWarning, NotFittedError
+from sliced_rows import Dataset
 
 from sparsebayes import (
     RelevanceVectorClassifier,
@@ -18,19 +19,6 @@ from sparsebayes import (
 )
 
 ATTRIBUTES = ("coef_", "intercept_", "alpha_", "noise_variance_", "covariance_", "log_evidence_")
-
-
-class Dataset:
-    """An array that gives rows by slicing and nothing else, as those of HDF5 and zarr do."""
-
-    def __init__(self, values, most=None):
-        self._values, self._most = values, most
-        self.shape, self.dtype = values.shape, values.dtype
-
-    def __getitem__(self, part):
-        rows = self._values[part]
-        assert self._most is None or len(rows) <= self._most, "too many rows at a time"
-        return rows
 
 
 def _data(seed, n=240, d=25):

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 import scipy.sparse
 import sklearn
+from sliced_rows import Dataset
 
 from sparsebayes.rows import (
     Chunk,
@@ -25,19 +26,6 @@ from sparsebayes.rows.sources import is_on_disk, release
 
 X = np.random.default_rng(0).standard_normal((100, 4))
 Y = X[:, 0] + 1.0
-
-
-class Dataset:
-    """An array that gives rows by slicing and nothing else, as those of HDF5 and zarr do."""
-
-    def __init__(self, values, most=None):
-        self._values, self._most = values, most
-        self.shape, self.dtype = values.shape, values.dtype
-
-    def __getitem__(self, part):
-        rows = self._values[part]
-        assert self._most is None or len(rows) <= self._most, "too many rows at a time"
-        return rows
 
 
 def _mapped(tmp_path, values=X, mode="r"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from sklearn.utils import gen_batches
 
 from sparsebayes._array import Array, Indices
 from sparsebayes.bases.operators import Operator, block_means_and_norms
@@ -49,8 +50,7 @@ class LowRankOperator(Operator):
 
     def _squares_under(self, weights: np.ndarray, middle: np.ndarray, drift: np.ndarray) -> np.ndarray:
         r, N = self.L.shape
-        step = max(1, STRIP // r)
-        strips = [slice(start, min(start + step, N)) for start in range(0, N, step)]
+        strips = list(gen_batches(N, max(1, STRIP // r)))
         C, c = np.zeros((r, r)), np.zeros(r)
         for part in strips:
             centred = self.L[:, part] - middle[:, None]

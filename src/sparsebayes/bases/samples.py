@@ -28,7 +28,8 @@ class SampledBasis(Basis):
     shape : the shape of an image or a volume whose samples are the rows of X in C order; None for a signal.
     """
 
-    shape: tuple[int, ...] | None
+    def __init__(self, shape: tuple[int, ...] | None = None) -> None:
+        self.shape = shape
 
     @abstractmethod
     def transform(self, shape: tuple[int, ...]) -> TransformOperator:
@@ -57,9 +58,6 @@ class DCT(SampledBasis):
         The shape of an image or a volume whose samples are the rows of X in C order.
     """
 
-    def __init__(self, shape: tuple[int, ...] | None = None) -> None:
-        self.shape = shape
-
     def transform(self, shape: tuple[int, ...]) -> DCTOperator:
         """The cosines on a signal of this shape."""
         return DCTOperator(shape)
@@ -76,9 +74,6 @@ class Spike(SampledBasis):
     shape : tuple of ints, optional
         The shape of an image or a volume whose samples are the rows of X in C order.
     """
-
-    def __init__(self, shape: tuple[int, ...] | None = None) -> None:
-        self.shape = shape
 
     def transform(self, shape: tuple[int, ...]) -> SpikeOperator:
         """The spikes on a signal of this shape."""

@@ -36,9 +36,9 @@ class RelevanceVectorClassifier(LearningModel, ClassificationModel):
         Scale of the named kernels "rbf", "laplacian", "matern", "rational-quadratic", "poly" and "sigmoid",
         one for all inputs or one each.
         "scale" is 1 / (n_features · Var(X)), "auto" is 1 / n_features. A Gaussian of width r has gamma =
-        1/r². "evidence" learns one width, "ard" a scale for each input, of any
-        kernel or basis that has scales (those that a basis object has been given are then of no account):
-        they maximise the evidence of the model with all functions in, on up to 1000 rows.
+        1/r². "evidence" learns one width, "ard" a scale for each input, of any kernel or basis that has
+        scales (those that a basis object has been given are then of no account): they maximise the evidence
+        of the model with all functions in, on up to 1000 rows.
     degree : int, default=3
         Degree of kernel="poly".
     coef0 : float, default=0.0

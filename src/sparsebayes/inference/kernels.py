@@ -22,7 +22,7 @@ from sparsebayes.rows.exact import ExactRows
 from sparsebayes.rows.low_rank import LowRankRows
 from sparsebayes.rows.pivots import Factor, pivoted_factor
 from sparsebayes.rows.targets import Target
-from sparsebayes.solvers import ActiveSet, Monitor, Solution, Solver, as_solver
+from sparsebayes.solvers import Monitor, Solution, as_solver
 
 # Residual diagonal of the first factor and of the second, over the largest K_nn and times √n: the change of
 # the evidence is Σ_n (residual of t)(error of f)/σ², which grows with √n
@@ -52,11 +52,6 @@ def _tells_functions_apart(factor: Factor) -> bool:
     functions = L.T @ L[:, factor.pivots[:SOME]]
     variation = np.linalg.norm(functions - functions.mean(axis=0), axis=0).max(initial=0.0)
     return bool(math.sqrt(L.shape[1]) * factor.residual.max() < FAITHFUL * variation)
-
-
-def takes_working_sets(solver: Solver) -> bool:
-    """Whether a solver does on working sets what it does on all candidates."""
-    return isinstance(solver, ActiveSet) and not (solver.stages or solver.rebuilds)
 
 
 class KernelSearch:
@@ -107,7 +102,7 @@ def search_kernel(
     sets = WorkingSets(operator.shape[1], prior, noise, solver, monitor)
     search = KernelSearch(operator, target)
     # the other solvers want all candidates, while that is possible
-    found = search.solve(sets) if takes_working_sets(solver) else None
+    found = search.solve(sets) if solver.takes_working_sets else None
     if found is None and operator.fits:
         return None
     end = found or search.solve_by_columns(sets)

@@ -8,7 +8,7 @@ functions, of their best substitutes and of the best additions.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,7 +20,6 @@ from sparsebayes.inference.laplace import LaplaceFit, LaplaceSolution, Mode
 from sparsebayes.posterior import State
 from sparsebayes.rows import LaplaceRows
 from sparsebayes.solvers import Certificate, certify
-from sparsebayes.solvers.certificate import GAIN_TOLERANCE
 from sparsebayes.solvers.exchange import substitutes
 
 OFFERED = 2  # substitutes for each active function among the true columns
@@ -95,13 +94,6 @@ def _carried(mode: Mode, here: Numbered, there: Numbered) -> tuple[np.ndarray, A
 
 def _certified(state: State, visited: State, left_out: np.ndarray) -> Certificate:
     """What holds among the true columns, and for the candidates that are not among them."""
-    certificate = certify(state)
-    scores = visited.scores
-    gain = max(certificate.gain_outside, float(to_numpy(scores.gain)[left_out].max(initial=0.0)))
-    theta = float(to_numpy(scores.theta)[left_out].max(initial=-np.inf))
-    return replace(
-        certificate,
-        gain_outside=gain,
-        theta_outside=max(certificate.theta_outside, theta),
-        is_local_maximum=certificate.is_local_maximum and gain <= GAIN_TOLERANCE,
-    )
+    theta = float(to_numpy(visited.scores.theta)[left_out].max(initial=-np.inf))
+    gain = float(to_numpy(visited.scores.gain)[left_out].max(initial=0.0))
+    return certify(state).counting(theta, gain)

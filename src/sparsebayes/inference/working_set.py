@@ -19,7 +19,7 @@ from sparsebayes.posterior import Problem, State
 from sparsebayes.priors import Prior
 from sparsebayes.quadratic import Quadratic
 from sparsebayes.rows import Scaling
-from sparsebayes.solvers import Certificate, Monitor, Solution, Solver, certify
+from sparsebayes.solvers import Monitor, Solution, Solver, certify
 from sparsebayes.solvers.certificate import GAIN_TOLERANCE
 from sparsebayes.solvers.visit import Seen, look
 
@@ -110,7 +110,7 @@ class WorkingSets:
             state = self.solver.solve(before.state.problem, self.monitor, before.state).state
             if state.objective > before.state.objective:
                 view = View(state, before.scaling)
-            if not state.objective > before.state.objective + PAYS or self._over:
+            if not state.objective > before.state.objective + PAYS or not self.monitor.going:
                 break
         return view
 
@@ -122,7 +122,7 @@ class WorkingSets:
                 offer = self.visit(rows, view, stride)
                 before = self.among(rows, view, offer.substitutes, offer.additions)
                 view = View(self.solver.finish(before.state, self.monitor).state, before.scaling)
-                if not view.state.objective > before.state.objective + ROUGH or self._over:
+                if not view.state.objective > before.state.objective + ROUGH or not self.monitor.going:
                     break
         return view, offer
 
@@ -143,10 +143,10 @@ class WorkingSets:
             offer = self.visit(visited, view, skipped=moved.scaling.kept)
             idle = 0 if view.state.objective > moved.state.objective + SETTLED else idle + 1
             settled = offer.gain <= tol and offer.swap <= max(tol, SETTLED)
-            if settled or idle > PATIENCE or self._over:
+            if settled or idle > PATIENCE or not self.monitor.going:
                 break
-        solution = replace(solution, certificate=_certified(solution.state, offer))
-        return Finished(solution, view, bool(apart <= AGREEMENT and (settled or self._over)))
+        solution = replace(solution, certificate=certify(solution.state).counting(offer.theta, offer.gain))
+        return Finished(solution, view, bool(apart <= AGREEMENT and (settled or not self.monitor.going)))
 
     def visit(self, rows: Rows, view: View, stride: int = 1, skipped: np.ndarray = NONE) -> Offer:
         """Every so many-th candidate but those skipped, a block at a time."""
@@ -169,10 +169,6 @@ class WorkingSets:
         positions = np.searchsorted(scaling.kept, view.functions)
         return View(_carried(view, self._problem(quadratic, scaling), scaling, positions), scaling)
 
-    @property
-    def _over(self) -> bool:
-        return self.monitor.stopped or len(self.monitor.path) >= self.monitor.max_iter
-
     def _problem(self, quadratic: Quadratic, scaling: Scaling) -> Problem:
         return Problem(quadratic, self.prior, self.noise, scaling.unit)
 
@@ -182,18 +178,6 @@ def _carried(view: View, problem: Problem, scaling: Scaling, positions: np.ndarr
     alpha = to_numpy(view.state.alpha) * to_numpy(view.scaling.unit)[view.state.J]
     alpha = alpha / to_numpy(scaling.unit)[positions]
     return problem.start(positions, asfloat64(alpha, like=problem.quadratic.h), view.state.beta)
-
-
-def _certified(state: State, offer: Offer) -> Certificate:
-    """What can be said of the state in its working set, and among the candidates that were only visited."""
-    certificate = certify(state)
-    gain = max(certificate.gain_outside, offer.gain)
-    return replace(
-        certificate,
-        gain_outside=gain,
-        theta_outside=max(certificate.theta_outside, offer.theta),
-        is_local_maximum=certificate.is_local_maximum and gain <= GAIN_TOLERANCE,
-    )
 
 
 def _best_of(seen: list[tuple[Seen, np.ndarray]]) -> Offer:

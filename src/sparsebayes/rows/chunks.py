@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn import get_config
+from sklearn.utils import gen_batches
 
 from sparsebayes._array import Array, device, namespace, stacked_triangle, take, to_numpy
 from sparsebayes.bases.operators import DenseOperator, block_means_and_norms, without_constants
@@ -56,12 +57,15 @@ def rows_at_once(width: int) -> int:
     return max(1, min(affordable(), LARGEST_BLOCK) // max(width, 1))
 
 
+def slices(n: int, width: int) -> Iterator[slice]:
+    """Parts of n rows of `width` numbers that are read together."""
+    return gen_batches(n, rows_at_once(width))
+
+
 def blocks(chunks: Iterable[Chunk]) -> Iterator[tuple[Array, Array]]:
     """The rows [Φ t] (n, M+1) and their weights (n,), a block of bounded size at a time, weights positive."""
     for Phi, t, weights in chunks:
-        step = rows_at_once(Phi.shape[1] + 1)
-        for start in range(0, Phi.shape[0], step):
-            part = slice(start, min(start + step, Phi.shape[0]))
+        for part in slices(Phi.shape[0], Phi.shape[1] + 1):
             table = _table(Phi[part, :], t[part])
             counts = namespace(table).ones_like(table[:, 0]) if weights is None else weights[part]
             if weights is not None and not bool(namespace(counts).all(counts > 0)):

@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from sklearn.utils import gen_batches
 
 from sparsebayes._array import Indices
 from sparsebayes.bases.on_demand import KernelOperator
@@ -79,8 +80,7 @@ class ExactRows:
         step = max(1, STRIP // len(W))
         totals, squares, h = np.zeros(len(W)), np.zeros(len(W)), np.zeros(len(W))
         G = np.zeros((first, len(W)))
-        for start in range(0, N, step):
-            rows = slice(start, min(start + step, N))
+        for rows in gen_batches(N, step):
             block = self.operator.block(rows, W)
             if target.center:
                 block -= guess
@@ -125,8 +125,7 @@ class _ScaledFunctions:
         shift = float(self.means[J] @ weights)
         step = max(1, STRIP // len(J))
         total = 0.0
-        for start in range(0, operator.shape[0], step):
-            rows = slice(start, min(start + step, operator.shape[0]))
+        for rows in gen_batches(operator.shape[0], step):
             error = target.values[rows] - (operator.block(rows, self.W[J]) @ weights - shift)
             total += float(target.sum(rows, (error * error)[:, None])[0])
         return total

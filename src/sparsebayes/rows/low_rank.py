@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.linalg
+from sklearn.utils import gen_batches
 
 from sparsebayes._array import NotPositiveDefinite, cholesky, column_squares, lower_transposed_times
 from sparsebayes.quadratic import DenseQuadratic, KnownRows, Quadratic
@@ -39,8 +40,7 @@ class LowRankRows:
 
     def _strips(self) -> list[slice]:
         r, N = self.L.shape
-        step = max(1, STRIP // r)
-        return [slice(start, min(start + step, N)) for start in range(0, N, step)]
+        return list(gen_batches(N, max(1, STRIP // r)))
 
     def _middle(self) -> np.ndarray:
         """Weighted mean of the rows of L; 0 without an intercept."""

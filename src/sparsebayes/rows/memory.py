@@ -110,12 +110,9 @@ def summarise(
     xp = namespace(t)
     weights = None if weights is None else asfloat64(weights, like=t)
     counts = xp.ones_like(t) if weights is None else weights
-    n = float(xp.sum(counts))
-    mean = float(xp.sum(counts * (t / n))) if center else 0.0
-    scale = root_mean_square(t - mean, counts, n)
+    n, mean, scale, spread = target_size(t, counts, center)
     rows = ScaledRows(ScaledColumns.of(operator, counts, center), (t - mean) / scale, weights)
     h, rows = merge_repeats(rows, n)
-    spread = target_spread(t, counts, n, scale)
     scaling = Scaling(rows.kept, rows.norms, rows.means, scale, mean, n, center, spread)
     return quadratic_of(rows, h, float(xp.sum(counts * rows.t * rows.t)), scaling), scaling
 
@@ -146,6 +143,15 @@ def _orthonormal(operator: Operator, t: Array) -> tuple[Quadratic, Scaling]:
     spread = 1 - mean * mean if mean * mean < 0.5 else target_spread(t, ones, float(n), scale)
     scaling = Scaling(np.arange(operator.shape[1]), unit, zero, scale, 0.0, float(n), False, spread)
     return IdentityQuadratic(float(n), h, unseen), scaling
+
+
+def target_size(t: Array, counts: Array, center: bool) -> tuple[float, float, float, float]:
+    """n = Σ counts, and the mean (0 without an intercept), scale and spread of t: see `Scaling`."""
+    xp = namespace(t)
+    n = float(xp.sum(counts))
+    mean = float(xp.sum(counts * (t / n))) if center else 0.0
+    scale = root_mean_square(t - mean, counts, n)
+    return n, mean, scale, target_spread(t, counts, n, scale)
 
 
 def root_mean_square(t: Array, weights: Array | None, n: float) -> float:

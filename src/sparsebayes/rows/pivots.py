@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
+from sklearn.utils import gen_batches
 
 from sparsebayes._array import column_squares
 from sparsebayes.bases.on_demand import KernelOperator
@@ -109,9 +110,7 @@ def _extend(
 ) -> None:
     """The columns of the new pivots, less what L has of them already, times the inverse of their factor."""
     known, size = L[:r, found], len(found)
-    step = max(1, STRIP // (r + size))
-    for start in range(0, L.shape[1], step):
-        part = slice(start, min(start + step, L.shape[1]))
+    for part in gen_batches(L.shape[1], max(1, STRIP // (r + size))):
         columns = operator.block(found, part)
         columns -= known.T @ L[:r, part]
         # in LAPACK's own order this is a solve from the right

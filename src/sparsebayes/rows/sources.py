@@ -17,7 +17,7 @@ import array_api_compat
 import numpy as np
 from sklearn import get_config
 
-from sparsebayes.rows.chunks import WORKING_COPIES, Chunk, RowStatistics, affordable, rows_at_once
+from sparsebayes.rows.chunks import WORKING_COPIES, Chunk, RowStatistics, affordable, slices
 from sparsebayes.rows.passes import RowPasses
 
 SHARED = {"r", "r+", "w+"}  # modes of memory maps whose pages can be read again; "c" keeps changes in memory
@@ -60,13 +60,6 @@ def pieces(X: Any) -> Iterator[Any]:
     for part in slices(X.shape[0], X.shape[1]):
         yield X[part]
         release(X)
-
-
-def slices(n: int, width: int) -> Iterator[slice]:
-    """Parts of n rows of `width` numbers that are read together."""
-    step = rows_at_once(width)
-    for start in range(0, n, step):
-        yield slice(start, min(start + step, n))
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsebayes.rows.memory import Scaling, root_mean_square, target_spread
+from sparsebayes.rows.memory import Scaling, target_size
 
 CONSTANT = 1e-13  # of the size of a column: what is left of it about its mean is rounding
 
@@ -32,10 +32,7 @@ class Target:
     def of(cls, t: np.ndarray, weights: np.ndarray | None, center: bool) -> Target:
         """The scaled target of t (N,)."""
         counts = np.ones_like(t) if weights is None else weights
-        n = float(counts.sum())
-        mean = float(np.sum(counts * (t / n))) if center else 0.0
-        scale = root_mean_square(t - mean, weights, n)
-        spread = target_spread(t, counts, n, scale)
+        n, mean, scale, spread = target_size(t, counts, center)
         return cls((t - mean) / scale, weights, n, mean, scale, spread, center)
 
     def weighted(self, rows: slice, V: np.ndarray) -> np.ndarray:

@@ -79,6 +79,11 @@ class ActiveSet(Solver):
         self.stages = stages
         self.rebuilds = rebuilds
 
+    @property
+    def takes_working_sets(self) -> bool:
+        """Stages and rebuilt groups want all candidates."""
+        return not (self.stages or self.rebuilds)
+
     def solve(self, problem: Problem, monitor: Monitor, start: State | None = None) -> Solution:
         """Open, grow crudely, exchange while it pays, grow to the end, polish."""
         if start is not None:

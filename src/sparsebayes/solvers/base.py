@@ -96,6 +96,11 @@ class Solution:
 class Solver(BaseEstimator, ABC):
     """Maximises a `Problem` over which functions are in, their α, and β. Sees no rows."""
 
+    @property
+    def takes_working_sets(self) -> bool:
+        """Whether it does on a few of the candidates at a time what it does on all of them."""
+        return False
+
     def begin(self, problem: Problem, monitor: Monitor) -> State:
         """A first state that need not be a solution: the problem is only near the one that counts."""
         return self.solve(problem, monitor).state

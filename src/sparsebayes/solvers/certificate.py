@@ -7,7 +7,7 @@ the joint Hessian is looked at as well.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -45,6 +45,16 @@ class Certificate:
     hessian_eigenvalue: float
     is_local_maximum: bool
     at_noise_floor: bool
+
+    def counting(self, theta: float, gain: float) -> Certificate:
+        """With candidates counted in that the state knew nothing of: their largest q² − s and gain."""
+        gain = max(self.gain_outside, gain)
+        return replace(
+            self,
+            theta_outside=max(self.theta_outside, theta),
+            gain_outside=gain,
+            is_local_maximum=self.is_local_maximum and gain <= GAIN_TOLERANCE,
+        )
 
 
 def certify(state: State) -> Certificate:
