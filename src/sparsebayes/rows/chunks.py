@@ -59,7 +59,7 @@ def rows_at_once(width: int) -> int:
 
 def slices(n: int, width: int) -> Iterator[slice]:
     """Parts of n rows of `width` numbers that are read together."""
-    return gen_batches(n, rows_at_once(width))
+    return gen_batches(n, rows_at_once(width)) if n else iter(())  # a chunk may have no rows
 
 
 def blocks(chunks: Iterable[Chunk]) -> Iterator[tuple[Array, Array]]:
