@@ -152,6 +152,17 @@ def test_what_cannot_be_compared_is_refused():
         leave_one_out(Ridge(), X, y)
 
 
+def test_one_against_the_rest_has_another_evidence_than_classes_jointly():
+    rng = np.random.default_rng(1)
+    X, y = rng.standard_normal((60, 2)), np.arange(60) % 3
+    X[:, 0] += 2 * y
+    ways = [RelevanceVectorClassifier(multi_class=way) for way in ("ovr", "multinomial")]
+    with pytest.raises(ValueError, match=r"^candidates must share one multi_class to be ranked by evidence"):
+        select(X, y, ways)
+    assert len(select(X, y, ways, by="loo").table) == 2
+    assert len(select(X, y == 0, ways).table) == 2  # two classes are one model either way
+
+
 def test_columns_of_the_table_stand_under_their_heads_however_short_the_names():
     X, y = wave(0)
     head, *lines = str(

@@ -253,9 +253,13 @@ BAD_CHUNKS = {
     "no y": ([(X12, None)], r"requires y to be passed, but the target y is None\.$"),
     "weights": ([(X12, Y12, -np.ones(12))], r"^sample_weight must not be negative, got -1\.$"),
     "zero weights": ([(X12, Y12, np.zeros(12))], r"^X has 0 sample\(s\) of positive weight, but at least 2"),
-    "nothing": ([], r"^X has 0 sample\(s\) of positive weight"),
+    "nothing": (
+        [],
+        r"^X has 0 sample\(s\) of positive weight.* An iterator that was read before is empty\.$",
+    ),
     "one row": ([(X12[:1], Y12[:1])], r"^X has 1 sample\(s\) of positive weight"),
-    "no rows": ([(X12[:0], Y12[:0])], r"^X has 0 sample\(s\) and 4 feature\(s\)"),
+    "no rows": ([(X12[:0], Y12[:0])], r"^X has 0 sample\(s\) of positive weight"),
+    "y without rows": ([(X12[:0], Y12)], r"^X has 0 sample\(s\) and 4 feature\(s\)"),
     "constant": (
         [(X12, 0 * Y12 + 3.5)] * 2,
         r"^y is constant \(every value is 3.5\): there is nothing to model",
@@ -271,6 +275,15 @@ def test_bad_chunks(case):
     chunks, message = BAD_CHUNKS[case]
     with pytest.raises(ValueError, match=message):
         SparseBayesRegressor().fit(iter(chunks))
+
+
+def test_chunks_without_rows_are_skipped():
+    X, y, weights = _data(15)
+    nothing = (X[:0], y[:0], weights[:0])
+    chunks = [nothing, (X[:50], y[:50], weights[:50]), nothing, (X[50:], y[50:], weights[50:]), nothing]
+    _assert_same(SparseBayesRegressor().fit(iter(chunks)), SparseBayesRegressor().fit(X, y, weights))
+    with pytest.raises(ValueError, match=r"^X has 0 sample\(s\) and 25 feature\(s\)"):
+        SparseBayesRegressor().partial_fit(*nothing)
 
 
 BAD_ON_DISK = {

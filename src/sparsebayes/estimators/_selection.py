@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sklearn.base import clone, is_classifier
+from sklearn.utils.multiclass import type_of_target
 
 from sparsebayes.estimators._base import SparseBayesModel
 from sparsebayes.estimators._leave_one_out import leave_one_out
@@ -82,6 +83,8 @@ def select(X: Any, y: Any, candidates: Sequence[Any], by: str = "evidence") -> S
         raise ValueError("candidates must be a non-empty sequence of estimators, got none.")
     if len({is_classifier(model) for _, model in named}) > 1:
         raise ValueError("candidates must be all regressors or all classifiers, got both.")
+    if by == "evidence":
+        _check_comparable(named, y)
     rows, fitted = [], []
     for index, (name, model) in enumerate(named):
         start = time.perf_counter()
@@ -91,6 +94,16 @@ def select(X: Any, y: Any, candidates: Sequence[Any], by: str = "evidence") -> S
     rows.sort(key=lambda row: sign * row[key])
     best = rows[0]["index"]
     return Selection(rows, fitted[best], best)
+
+
+def _check_comparable(named: Sequence[tuple[str, SparseBayesModel]], y: Any) -> None:
+    """One against the rest has the evidence of K answers yes or no, which is not that of the labels."""
+    ways = {str(model.get_params().get("multi_class")) for _, model in named}
+    if len(ways) > 1 and type_of_target(y) == "multiclass":
+        raise ValueError(
+            f"candidates must share one multi_class to be ranked by evidence, got {sorted(ways)}: "
+            "the evidences are of different data; by='loo' compares them."
+        )
 
 
 def _named(candidate: Any) -> tuple[str, SparseBayesModel]:

@@ -7,7 +7,7 @@ kernel are centred at the rows.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -51,7 +51,7 @@ class StreamingRegression(RegressionModel):
             Training inputs, dense or SciPy-sparse. Arrays on disk (memory maps, HDF5 and zarr datasets:
             whatever has shape, dtype and rows by slicing) larger than a fourth of scikit-learn's
             `working_memory` are read a block of rows at a time. An iterable yields tuples (X, y) or
-            (X, y, sample_weight), each with some of the rows; an iterator will do.
+            (X, y, sample_weight), each with some of the rows or none; an iterator will do.
         y : array-like of shape (n_samples,)
             Training targets; not constant. None where X is an iterable of chunks.
         sample_weight : array-like of shape (n_samples,), optional
@@ -68,9 +68,8 @@ class StreamingRegression(RegressionModel):
             self._fit(X, y, sample_weight)
         else:
             rows = read_rows(RowSource(chunks, ChunkCheck(self, first=True)))
-            found = 0 if rows is None else rows.rows
-            if rows is None or found < LEAST_SAMPLES:
-                raise ValueError(f"X has {found} sample(s) of positive weight, but at least 2 are required.")
+            if rows is None or rows.rows < LEAST_SAMPLES:
+                raise ValueError(_too_few(0 if rows is None else rows.rows, chunks))
             refuse_constant(rows.constant)
             self._fit_rows(rows)
         self._statistics = None
@@ -103,7 +102,8 @@ class StreamingRegression(RegressionModel):
             message = "partial_fit starts anew: fit keeps no statistics of the rows it has seen."
             warnings.warn(message, UserWarning, stacklevel=2)
         chunks = _sliced(self, X, y, sample_weight) if is_too_large(X) else [(X, y, sample_weight)]
-        rows = RowStatistics.of(RowSource(chunks, ChunkCheck(self, before is None, one_pass=True)), before)
+        check = ChunkCheck(self, before is None, one_pass=True)
+        rows = RowStatistics.of(RowSource(chunks, check, may_be_empty=False), before)
         enough = rows is not None and rows.constant is None and min(rows.rows, rows.n) >= LEAST_SAMPLES
         try:
             if enough:
@@ -154,6 +154,12 @@ class ChunkCheck:
         y = check_targets(y, X.shape[0], self.estimator)
         weights = check_weights(sample_weight, X.shape[0], some=False)
         return Chunk(X.tocsr() if hasattr(X, "tocsr") else X, y, weights)
+
+
+def _too_few(found: int, chunks: Iterable[Any]) -> str:
+    """The sentence for rows of which too few were found."""
+    spent = "" if found or not isinstance(chunks, Iterator) else " An iterator that was read before is empty."
+    return f"X has {found} sample(s) of positive weight, but at least {LEAST_SAMPLES} are required.{spent}"
 
 
 def _sliced(estimator: Any, X: Any, y: Any, sample_weight: Any) -> SlicedRows:

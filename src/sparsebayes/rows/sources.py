@@ -81,13 +81,17 @@ class RowSource:
     """Chunks, each of them checked before it is handed on, and done with when the next is asked for.
 
     chunks : what `check` turns into a `Chunk` each.
+    may_be_empty : whether a chunk without a row, as a filter leaves some, is skipped; else `check` has it.
     """
 
     chunks: Iterable[Any]
     check: Callable[[Any], Chunk]
+    may_be_empty: bool = True
 
     def __iter__(self) -> Iterator[Chunk]:
         for chunk in self.chunks:
+            if self.may_be_empty and _has_no_rows(chunk):
+                continue
             yield self.check(chunk)
             for array in chunk:
                 release(array)
@@ -96,6 +100,16 @@ class RowSource:
     def once(self) -> bool:
         """Whether the rows can be read only once."""
         return isinstance(self.chunks, Iterator)
+
+
+def _has_no_rows(chunk: Any) -> bool:
+    """Whether a chunk as it came is a pair or triple of arrays of length zero."""
+    return isinstance(chunk, tuple) and len(chunk) > 1 and all(_length(part) == 0 for part in chunk[:2])
+
+
+def _length(array: Any) -> int | None:
+    shape: tuple[int, ...] | None = getattr(array, "shape", None)
+    return shape[0] if shape else None
 
 
 def read_rows(source: RowSource) -> RowStatistics | RowPasses | None:
