@@ -188,7 +188,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--draws", type=int, default=5, help="draws averaged over (default 5)")
     parser.add_argument("--sizes", type=int, nargs="*", default=[500, 1000, 2000, 4000], help="N")
-    parser.add_argument("--duel", type=int, default=30, help="draws of the duel at N = 1000 (default 30)")
+    parser.add_argument("--duel", type=int, default=100, help="draws of the duel at N = 1000 (default 100)")
     options = parser.parse_args()
     X_test, y_test, p_test = make_ripley(TEST_POINTS, random_state=10_000)
     bayes = [
