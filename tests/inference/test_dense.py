@@ -84,3 +84,20 @@ def test_the_laplace_evidence_is_that_of_a_gaussian_process_classifier(seed):
     K = RBF(gamma=0.5 / 1.3**2).bind(X)(X)
     value = LaplaceEvidence(y.astype(float)[:, None], np.ones(len(y)), False)(K, np.zeros(0))[0]
     assert value == pytest.approx(process.log_marginal_likelihood_value_, abs=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("center", [False, True])
+def test_the_mode_does_not_depend_on_what_was_evaluated_before(seed, center):
+    """Kernels far apart and large: the mode of one is a poor start for the other."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((40, 2))
+    y = (X[:, :1] * X[:, 1:] > 0).astype(float)
+    distances = np.sum((X[:, None] - X[None]) ** 2, axis=2)
+    kernels = [s * np.exp(-g * distances) + 1e-6 * np.eye(40) for s, g in ((1, 5), (3e3, 0.5), (50, 30))]
+    used = LaplaceEvidence(y, np.ones(40), center)
+    for K in (*kernels, *kernels[::-1]):
+        value, G, _ = used(K, np.zeros(0))
+        expected, expected_G, _ = LaplaceEvidence(y, np.ones(40), center)(K, np.zeros(0))
+        assert value == pytest.approx(expected, rel=1e-8)
+        np.testing.assert_allclose(G, expected_G, rtol=0, atol=1e-6 * np.abs(expected_G).max())

@@ -89,7 +89,8 @@ class LaplaceEvidence(DenseEvidence):
     """Two classes, or each class against the rest: log p(y) by Laplace's approximation, summed over outputs.
 
     y : (N, outputs) of 0s and 1s.  counts : (N,) how often each row counts.
-    The intercept has a normal prior, wide enough to be flat. Modes are kept, to start the next ones from.
+    The intercept has a normal prior, wide enough to be flat. Modes f are kept, to start the next ones from:
+    with another K they move less than their a = K⁻¹f would move them.
     """
 
     y: np.ndarray
@@ -98,7 +99,7 @@ class LaplaceEvidence(DenseEvidence):
 
     def __post_init__(self) -> None:
         self.n, self.tail = len(self.y), 0
-        self._modes = np.zeros(self.y.shape)  # a = K⁻¹f
+        self._modes = np.zeros(self.y.shape)
 
     def __call__(self, K: np.ndarray, tail: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         """L = log p(y|f) − ½ fᵀK⁻¹f − ½ log|I + KW| at the mode f, and G with the mode's own derivative."""
@@ -113,39 +114,47 @@ class LaplaceEvidence(DenseEvidence):
     def _output(self, K: np.ndarray, k: int) -> tuple[float, np.ndarray]:
         a = self._mode(K, k)
         f = K @ a
-        p = Bernoulli().mean(f)
-        W = self.counts * p * (1 - p)
-        root = np.sqrt(W)
-        inverse, log_det = inverse_of(np.eye(len(f)) + root[:, None] * K * root[None, :])
-        R = root[:, None] * inverse * root[None, :]
+        p, _, root = self._curvature(f)
+        B_inverse, log_det = inverse_of(_balanced(K, root))
         value = self._log_likelihood(f, k) - 0.5 * float(a @ f) - 0.5 * log_det
-        KR = K @ R
-        spread = K.diagonal() - np.sum(KR * K, axis=1)  # diag (K⁻¹ + W)⁻¹
-        slope = -0.5 * spread * W * (1 - 2 * p)  # ∂L/∂f through W
-        moved = np.outer(slope - KR.T @ slope, self._gradient(f, k))  # ∂f/∂K = (I + KW)⁻¹ ∂K g
-        return value, 0.5 * (np.outer(a, a) - R + moved + moved.T)
+        # ∂L/∂f through W: W diag (K⁻¹ + W)⁻¹ = 1 − diag B⁻¹
+        slope = -0.5 * (1 - B_inverse.diagonal()) * (1 - 2 * p)
+        moved = slope - root * (B_inverse @ (root * (K @ slope)))  # ∂f/∂K = (I + KW)⁻¹ ∂K g
+        B_inverse *= root[:, None]
+        B_inverse *= root
+        G = np.outer(0.5 * a + moved, a) - np.multiply(B_inverse, 0.5, out=B_inverse)  # g = a at the mode
+        return value, 0.5 * (G + G.T)
 
     def _mode(self, K: np.ndarray, k: int) -> np.ndarray:
         """a = K⁻¹f at the mode, by Newton's steps with halving."""
-        a = self._modes[:, k]
-        here = self._height(K, a, k)
-        if here < self._height(K, 0 * a, k):
-            a, here = 0 * a, self._height(K, 0 * a, k)
+        a = self._newton(K, self._modes[:, k], k)
+        here, nothing = self._height(K, a, k), self._height(K, 0 * a, k)
+        if not here > nothing:
+            a, here = 0 * a, nothing
         for _ in range(NEWTON_STEPS):
-            f = K @ a
-            p = Bernoulli().mean(f)
-            W = self.counts * p * (1 - p)
-            root = np.sqrt(W)
-            b = W * f + self._gradient(f, k)
-            B = np.eye(len(f)) + root[:, None] * K * root[None, :]
-            step = b - root * scipy.linalg.solve(B, root * (K @ b), assume_a="pos") - a
+            step = self._newton(K, K @ a, k) - a
             share, there = self._halved(K, a, step, k, here)
             # the step is taken even where it gains nothing: log|I + KW| is not stationary at the mode
             a, gained, here = a + share * step, there - here, there
             if gained < MODE_TOLERANCE * self.n:
                 break
-        self._modes[:, k] = a
+        self._modes[:, k] = K @ a
         return a
+
+    def _newton(self, K: np.ndarray, f: np.ndarray, k: int) -> np.ndarray:
+        """a after a step from f: (K⁻¹ + W)⁻¹ b = Ka with b = Wf + ∂ log p/∂f; f may be of another K."""
+        _, W, root = self._curvature(f)
+        b = W * f + self._gradient(f, k)
+        factor = scipy.linalg.cho_factor(
+            _balanced(K, root).T, lower=True, overwrite_a=True, check_finite=False
+        )
+        return b - root * scipy.linalg.cho_solve(factor, root * (K @ b), check_finite=False)
+
+    def _curvature(self, f: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The probabilities, W = −∂² log p/∂f², and √W."""
+        p = Bernoulli().mean(f)
+        W = self.counts * p * (1 - p)
+        return p, W, np.sqrt(W)
 
     def _halved(
         self, K: np.ndarray, a: np.ndarray, step: np.ndarray, k: int, here: float
@@ -167,6 +176,13 @@ class LaplaceEvidence(DenseEvidence):
 
     def _gradient(self, f: np.ndarray, k: int) -> np.ndarray:
         return self.counts * Bernoulli().gradient(self.y[:, k : k + 1], f[:, None])[:, 0]
+
+
+def _balanced(K: np.ndarray, root: np.ndarray) -> np.ndarray:
+    """B = I + √W K √W, whose eigenvalues are at least 1."""
+    B = K * root
+    B *= root[:, None]
+    return plus_diagonal(B, 1.0)
 
 
 class DensePart:
