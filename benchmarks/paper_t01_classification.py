@@ -1,7 +1,8 @@
 """Classification in Tipping (2001) as numbers: Ripley's data (section 4.2) and the table of section 4.4.2.
 
 The data are not part of the project. They are looked for in the folder given by --data, else in that of the
-environment variable SPARSEBAYES_DATA, else in ../shared/data beside the repository.
+environment variable SPARSEBAYES_DATA, else in ../shared/data beside the repository. The whole takes about an
+hour on one core; cross_validation.py says how an interrupted run goes on.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ import importlib
 import math
 import os
 import sys
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,22 +19,19 @@ from typing import Any
 
 import numpy as np
 from common import number, report, table
+from cross_validation import FOLDS, Score, Split, fitted, median_of_best, remembered, totals
 from joblib import Parallel, delayed, parallel_config
-from sklearn.base import clone
 from sklearn.metrics import log_loss
-from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
 from sparsebayes import RelevanceVectorClassifier
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
-Split = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]  # X, y to learn from, X, y to test on
 
 RIPLEY_WIDTH = 0.5
 SUBSET = 100  # examples of Ripley's 250 in figure 3
-FOLDS = 5
-CHOOSING = 5  # splits a width is chosen on
+CHOOSING = 5  # splits settings are chosen on
 WIDTHS = 2.0 ** np.arange(-1, 3.5, 0.5)  # r/√d
 COSTS = np.logspace(-1, 3, 9)  # C of the support vector machine
 MOST_STEPS = 500_000  # libsvm may take for ever on a large C
@@ -100,40 +97,6 @@ def support_grid(widths: np.ndarray) -> list[Any]:
     return [SVC(gamma=1 / r**2, C=C, max_iter=MOST_STEPS) for r in wide_first for C in COSTS]
 
 
-def fitted(model: Any, X: np.ndarray, y: np.ndarray) -> Any:
-    """A fitted copy; whether it converged is a column of the table, not a warning."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return clone(model).fit(X, y)
-
-
-def validated(model: Any, X: np.ndarray, y: np.ndarray, seed: int) -> tuple[int, float]:
-    """Errors, and log loss where there are probabilities, of the folds left out."""
-    errors, loss = 0, 0.0
-    for train, test in StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(X, y):
-        machine = fitted(model, X[train], y[train])
-        errors += int(np.sum(machine.predict(X[test]) != y[test]))
-        if hasattr(machine, "predict_proba"):
-            loss += log_loss(y[test], machine.predict_proba(X[test])[:, 1], normalize=False)
-    return errors, loss
-
-
-def chosen(grid: Sequence[Any], splits: Sequence[Split]) -> Any:
-    """The median, parameter by parameter, of the settings with the fewest errors on each split.
-
-    Settings with as many errors are ordered by their log loss, or, without one, by their place in the grid.
-    """
-    jobs = [(model, X, y, seed) for seed, (X, y, _, _) in enumerate(splits) for model in grid]
-    scores = Parallel()(delayed(validated)(*job) for job in jobs)
-    best = [
-        grid[min(range(len(grid)), key=scores[start : start + len(grid)].__getitem__)]
-        for start in range(0, len(scores), len(grid))
-    ]
-    names = [name for name in ("gamma", "C") if name in grid[0].get_params()]
-    medians = {name: float(np.median([getattr(model, name) for model in best])) for name in names}
-    return clone(grid[0]).set_params(**medians)
-
-
 def tested(model: Any, split: Split) -> Tested:
     """Fit on the training part, measure on the other."""
     X, y, X_test, y_test = split
@@ -148,7 +111,7 @@ def tested(model: Any, split: Split) -> Tested:
 
 def all_tested(model: Any, splits: Sequence[Split]) -> list[Tested]:
     """Every split, two at a time."""
-    return Parallel()(delayed(tested)(model, split) for split in splits)
+    return Parallel()(delayed(remembered(tested))(model, split) for split in splits)
 
 
 def mean(results: Sequence[Tested], what: str) -> float:
@@ -170,7 +133,7 @@ def ripley_rows(load: Any, draws: int) -> list[list[str]]:
     width, rows = np.array([RIPLEY_WIDTH]), []
     for name, splits in (("all 250", [(X, y, *test)]), (f"{SUBSET}, mean of {draws}", hundreds)):
         rows.append(ripley_row(name, "relevance vectors", all_tested(relevance_grid(width)[0], splits)))
-        results = [tested(chosen(support_grid(width), [split]), split) for split in splits]
+        results = [tested(median_of_best(support_grid(width), [split]), split) for split in splits]
         rows.append(ripley_row(name, "support vectors", results))
     return rows
 
@@ -206,6 +169,7 @@ class Line:
     name: str
     size: tuple[int, int]
     relevance: Any
+    left_out: list[Score]  # of the best width, and of own widths
     support: Any
     by_relevance: list[Tested]
     by_support: list[Tested]
@@ -220,14 +184,27 @@ class Line:
         return np.array([errors, counts])
 
 
+def relevance_setting(widths: np.ndarray, splits: Sequence[Split]) -> tuple[Any, list[Score]]:
+    """One width, the median over the splits of the best, or a width learned for every input.
+
+    The latter where it leaves fewer errors than that one width in all that was left out, in the same folds;
+    as many errors are settled by log loss.
+    """
+    one = median_of_best(relevance_grid(widths), splits)
+    rivals = [one, RelevanceVectorClassifier(gamma="ard")]
+    left_out = totals(rivals, splits)
+    return rivals[left_out.index(min(left_out))], left_out
+
+
 def measured(load: Any, name: str, most: int) -> Line:
     """Choose by cross-validation on the first splits, then test on all of them."""
     splits = splits_of(load, name, most)
     n, d = splits[0][0].shape
     widths = WIDTHS * math.sqrt(d)
-    relevance = chosen(relevance_grid(widths), splits[:CHOOSING])
-    support = chosen(support_grid(widths), splits[:CHOOSING])
-    return Line(name, (n, d), relevance, support, all_tested(relevance, splits), all_tested(support, splits))
+    relevance, left_out = relevance_setting(widths, splits[:CHOOSING])
+    support = median_of_best(support_grid(widths), splits[:CHOOSING])
+    by_relevance, by_support = all_tested(relevance, splits), all_tested(support, splits)
+    return Line(name, (n, d), relevance, left_out, support, by_relevance, by_support)
 
 
 def errors_table(lines: Sequence[Line]) -> str:
@@ -246,18 +223,24 @@ def errors_table(lines: Sequence[Line]) -> str:
     return table([*head, "vectors", "printed RVM", "printed SVM", "vectors / SVM"], [*rows, last])
 
 
+def width_of(model: Any) -> str:
+    """r, or that every input has its own."""
+    return "own" if model.gamma == "ard" else f"{model.gamma**-0.5:.2f}"
+
+
 def fits_table(lines: Sequence[Line]) -> str:
     """What was chosen, how the fits ended, and libsvm on the same splits."""
     rows = []
     for line in lines:
         ours, theirs = line.by_relevance, line.by_support
-        left = [line.name, f"{line.size[0]} × {line.size[1]}", f"{line.relevance.gamma**-0.5:.2f}"]
+        left = [line.name, f"{line.size[0]} × {line.size[1]}", width_of(line.relevance)]
+        left.append(" / ".join(str(errors) for errors, _ in line.left_out))
         left += [f"{mean(ours, 'loss'):.3f}", share(ours, "converged"), share(ours, "certified")]
-        right = [f"{line.support.gamma**-0.5:.2f}", f"{line.support.C:.3g}", f"{mean(theirs, 'error'):.1f}"]
+        right = [width_of(line.support), f"{line.support.C:.3g}", f"{mean(theirs, 'error'):.1f}"]
         rows.append([*left, *right, f"{mean(theirs, 'vectors'):.1f}", share(theirs, "converged")])
     errors, vectors = np.mean([line.ratios() for line in lines], axis=0)[:, 2]
-    rows.append(["normalised mean", *[""] * 7, f"{errors:.3f}", f"{vectors:.3f}", ""])
-    head = ["set", "N × d", "width r", "log loss", "converged", "certified"]
+    rows.append(["normalised mean", *[""] * 8, f"{errors:.3f}", f"{vectors:.3f}", ""])
+    head = ["set", "N × d", "width r", "left out, one / own", "log loss", "converged", "certified"]
     return table([*head, "SVC r", "SVC C", "SVC error %", "SVC vectors", "SVC converged"], rows)
 
 
@@ -268,14 +251,22 @@ def benchmarks(load: Any, most: int) -> str:
         lines.append(measured(load, name, most))
         print(f"{name} done", file=sys.stderr)
     text = (
-        f"Means over the first {most} splits (Pima has one). The width r of the Gaussian kernel is chosen by "
-        f"{FOLDS}-fold cross-validation on each of the first {min(most, CHOOSING)} splits, fewest errors "
-        f"first, then log loss, out of r/√d = {WIDTHS[0]:g} … {WIDTHS[-1]:g} in steps of √2; the median is "
-        "used for all splits. Pima is standardised by its training inputs and has 7 of the 8 printed inputs. "
-        "Printed columns are those of the paper; the last line divides by its support vector machine and "
-        "averages over these sets."
+        f"Means over the first {most} splits (Pima has one). Settings are chosen by {FOLDS}-fold "
+        f"cross-validation on the training parts of the first {min(most, CHOOSING)} splits: one width r of "
+        "the Gaussian kernel, the median over those splits of the width with the fewest errors (then log "
+        f"loss), out of r/√d = {WIDTHS[0]:g} … {WIDTHS[-1]:g} in steps of √2; or an own width for every "
+        'input, learned by the evidence (`gamma="ard"`), where that leaves fewer errors than the one width '
+        "in all that was left out, in the same folds. Own widths were added to the settings after their test "
+        "errors had been seen (on four sets: better than one width on image, worse on breast-cancer, "
+        "waveform and german); the rule was fixed before any of their cross-validated errors had been seen, "
+        "and no test error enters it. Pima is standardised by its training inputs and has 7 of the 8 printed "
+        "inputs. Printed columns are those of the paper; the last line divides by its support vector machine "
+        "and averages over these sets."
     )
-    second = "What was chosen, and libsvm's support vector machine with r and C chosen the same way."
+    second = (
+        "What was chosen, the errors left out with one width and with own widths, and libsvm's support "
+        "vector machine with r and C chosen by the median over splits."
+    )
     return f"## Benchmark sets (4.4.2)\n\n{text}\n\n{errors_table(lines)}\n\n{second}\n\n{fits_table(lines)}"
 
 
