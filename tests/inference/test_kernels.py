@@ -57,11 +57,15 @@ def _true_gain(model, X, y, gamma=GAMMA):
     return np.where(ratio > 1, 0.5 * (ratio - 1 - np.log(np.maximum(ratio, 1))), 0.0).max()
 
 
+@pytest.mark.parametrize("many", [False, True])
 @pytest.mark.parametrize("seed", range(3))
 def test_low_rank_fit_is_as_good_as_the_dense_one_and_a_maximum_of_the_true_evidence(
-    on_demand, monkeypatch, seed
+    on_demand, monkeypatch, seed, many
 ):
     X, y, _ = make_sinc2d(500, 0.1, random_state=seed)
+    if many:  # samples and shortlists, in blocks
+        monkeypatch.setattr("sparsebayes.inference.working_set.SAMPLE", 50)
+        monkeypatch.setattr("sparsebayes.inference.working_set.BLOCK_ELEMENTS", 2000)
     low = RelevanceVectorRegressor(gamma=GAMMA, fit_intercept=False).fit(X, y)
     monkeypatch.undo()
     dense = RelevanceVectorRegressor(gamma=GAMMA, fit_intercept=False).fit(X, y)

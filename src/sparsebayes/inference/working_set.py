@@ -2,8 +2,9 @@
 
 The solver works on a few hundred candidates at a time. In between candidates are visited, a block at a time:
 what is worth adding, and the best substitutes of each active function, make the next working set. First a
-sample of the candidates is visited, in the end all of them. The kernel of the visits may be approximated by
-one of low rank; the last working sets are of true columns, and so are the evidence and the posterior.
+sample of the candidates is visited, in the end all of them; a visit of all leaves a shortlist, and only when
+that has nothing more to offer are all visited again. The kernel of the visits may be approximated by one of
+low rank; the last working sets are of true columns, and so are the evidence and the posterior.
 """
 
 from __future__ import annotations
@@ -23,18 +24,20 @@ from sparsebayes.solvers import Monitor, Solution, Solver, certify
 from sparsebayes.solvers.certificate import GAIN_TOLERANCE
 from sparsebayes.solvers.visit import Seen, look
 
-BLOCK_ELEMENTS = 1 << 20  # active functions times candidates looked at together
+BLOCK_ELEMENTS = 1 << 18  # active functions times candidates looked at together
 SUBSTITUTES = 4  # for each active function
+SHORTLIST, REPEATED = 256, 8  # substitutes of each that are remembered, and at most so many of a block
 ADDITIONS = 64
 SAMPLE = 2048  # candidates in a visit while the model is still rough
 FEW = 8  # so many times a sample are as good as one
 ROUNDS = 30
 PAYS = 4.0  # nats: a round of exchanges that gains less is the last
 ROUGH = 1.0  # nats: what a round of swaps and additions has to gain for another one, before the last rows
-SETTLED = 1e-3  # nats: the same in the end
+SETTLED = 1e-3  # nats: the same in the end, and out of a shortlist
 PATIENCE = 2  # rounds in which visits may recommend what true columns make nothing of
 AGREEMENT = 0.1  # nats: between the objective under the rows of the visits and the true ones
 NONE = np.zeros(0, dtype=np.int64)
+Which = slice | np.ndarray  # candidates: from, to and how many apart; or by their numbers
 
 
 class Rows(Protocol):
@@ -43,7 +46,7 @@ class Rows(Protocol):
     def subset(self, W: np.ndarray) -> tuple[Quadratic, Scaling]:
         """The problem of the functions W (ascending) alone."""
 
-    def visit(self, J: np.ndarray, others: slice, skipped: np.ndarray) -> tuple[Quadratic, Scaling]:
+    def visit(self, J: np.ndarray, others: Which, skipped: np.ndarray) -> tuple[Quadratic, Scaling]:
         """The problem of J and `others` with the products of J alone."""
 
 
@@ -65,11 +68,13 @@ class Offer:
     """What a visit has to offer, functions by their numbers among all candidates.
 
     substitutes : the best in place of each active function.  additions : the best to add, in order of gain.
+    shortlist : these and the next best.
     gain, theta : the largest of all that were visited.  swap : what the best exchange of two functions gains.
     """
 
     substitutes: np.ndarray
     additions: np.ndarray
+    shortlist: np.ndarray
     gain: float
     theta: float
     swap: float
@@ -88,8 +93,13 @@ class WorkingSets:
     """The search through M = `size` candidates."""
 
     def __init__(self, size: int, prior: Prior, noise: Gaussian, solver: Solver, monitor: Monitor) -> None:
-        self.size = size
+        self.every, self.sample = slice(0, size, 1), slice(0, size, -(-size // SAMPLE))
         self.prior, self.noise, self.solver, self.monitor = prior, noise, solver, monitor
+
+    @property
+    def many(self) -> bool:
+        """Whether a visit of all candidates costs so much that samples and shortlists save time."""
+        return self.sample.step > FEW
 
     def begin(self, rows: Rows, first: np.ndarray) -> View:
         """A first model out of the functions `first`."""
@@ -103,9 +113,8 @@ class WorkingSets:
 
     def exchange(self, rows: Rows, view: View) -> View:
         """Contests with the best substitutes in a sample of the candidates, while that pays."""
-        stride = -(-self.size // SAMPLE)
         for _ in range(ROUNDS):
-            offer = self.visit(rows, view, stride)
+            offer = self.visit(rows, view, self.sample)
             before = self.among(rows, view, offer.substitutes, offer.additions)
             state = self.solver.solve(before.state.problem, self.monitor, before.state).state
             if state.objective > before.state.objective:
@@ -116,15 +125,25 @@ class WorkingSets:
 
     def settle(self, rows: Rows, view: View) -> tuple[View, Offer]:
         """Swaps and additions while they pay, first from a sample of the candidates; and what is left."""
-        sparse = -(-self.size // SAMPLE)
-        for stride in (sparse, 1) if sparse > FEW else (1,):
+        for candidates in (self.sample, self.every) if self.many else (self.every,):
             for _ in range(ROUNDS):
-                offer = self.visit(rows, view, stride)
-                before = self.among(rows, view, offer.substitutes, offer.additions)
-                view = View(self.solver.finish(before.state, self.monitor).state, before.scaling)
-                if not view.state.objective > before.state.objective + ROUGH or not self.monitor.going:
+                before, offer = view.state.objective, self.visit(rows, view, candidates)
+                view = self.refine(rows, view, offer)
+                if not view.state.objective > before + ROUGH or not self.monitor.going:
                     break
         return view, offer
+
+    def refine(self, rows: Rows, view: View, offer: Offer) -> View:
+        """Swaps and additions out of an offer, and then out of its shortlist while they gain anything."""
+        shortlist = offer.shortlist
+        for _ in range(ROUNDS):
+            before = self.among(rows, view, offer.substitutes, offer.additions)
+            view = View(self.solver.finish(before.state, self.monitor).state, before.scaling)
+            gained = view.state.objective - before.state.objective
+            if not (self.many and gained > SETTLED and self.monitor.going):
+                break
+            offer = self.visit(rows, view, shortlist)
+        return view
 
     def finish(
         self, visited: Rows, exact: Rows, view: View, offer: Offer, tol: float = GAIN_TOLERANCE
@@ -134,26 +153,41 @@ class WorkingSets:
         visited : the rows of the visits. What they recommend is looked at in true columns.
         offer : of the last visit.  tol : nats that an addition may be worth in the end.
         """
-        apart, idle = np.inf, 0
+        moved = self.among(exact, view, offer.substitutes[:1], offer.additions)
+        apart, idle, standing = abs(moved.state.objective - view.state.objective), 0, -np.inf
         while True:
-            moved = self.among(exact, view, offer.substitutes[:1], offer.additions)
-            apart = min(apart, abs(moved.state.objective - view.state.objective))
             solution = self.solver.finish(moved.state, self.monitor)
             view = View(solution.state, moved.scaling)
+            idle = 0 if view.state.objective > standing + SETTLED else idle + 1
+            standing = view.state.objective
             offer = self.visit(visited, view, skipped=moved.scaling.kept)
-            idle = 0 if view.state.objective > moved.state.objective + SETTLED else idle + 1
             settled = offer.gain <= tol and offer.swap <= max(tol, SETTLED)
             if settled or idle > PATIENCE or not self.monitor.going:
                 break
+            moved, gap = self._recommended(visited, exact, view, offer)
+            apart = min(apart, gap)
         solution = replace(solution, certificate=certify(solution.state).counting(offer.theta, offer.gain))
         return Finished(solution, view, bool(apart <= AGREEMENT and (settled or not self.monitor.going)))
 
-    def visit(self, rows: Rows, view: View, stride: int = 1, skipped: np.ndarray = NONE) -> Offer:
-        """Every so many-th candidate but those skipped, a block at a time."""
+    def _recommended(self, visited: Rows, exact: Rows, view: View, offer: Offer) -> tuple[View, float]:
+        """On true columns: what an offer becomes under the rows of the visits, or the view if that is better.
+
+        And how far the objective there is from what it is under the rows of the visits.
+        """
+        guess = self.refine(visited, view, offer) if self.many else view
+        here = self.among(exact, view, guess.functions, offer.substitutes[:1], offer.additions)
+        positions = np.searchsorted(here.scaling.kept, guess.functions)
+        there = _carried(guess, here.state.problem, here.scaling, positions)
+        gap = abs(there.objective - guess.state.objective)
+        return (View(there, here.scaling) if there.objective > here.state.objective else here), gap
+
+    def visit(
+        self, rows: Rows, view: View, candidates: Which | None = None, skipped: np.ndarray = NONE
+    ) -> Offer:
+        """These candidates (None: all) but those skipped, a block at a time."""
         active = view.functions
-        step = stride * max(1, BLOCK_ELEMENTS // len(active))
-        blocks = [slice(k, min(k + step, self.size), stride) for k in range(0, self.size, step)]
-        number = max(1, round(SUBSTITUTES / len(blocks)))
+        blocks = _blocks(self.every if candidates is None else candidates, BLOCK_ELEMENTS // len(active))
+        number = min(max(SHORTLIST // len(blocks), 1), REPEATED)
         seen: list[tuple[Seen, np.ndarray]] = []
         for block in blocks:
             quadratic, scaling = rows.visit(active, block, skipped)
@@ -180,6 +214,16 @@ def _carried(view: View, problem: Problem, scaling: Scaling, positions: np.ndarr
     return problem.start(positions, asfloat64(alpha, like=problem.quadratic.h), view.state.beta)
 
 
+def _blocks(candidates: Which, size: int) -> list[Which]:
+    """The same in blocks of at most `size`."""
+    size = max(1, size)
+    if isinstance(candidates, np.ndarray):
+        return [candidates[k : k + size] for k in range(0, len(candidates), size)]
+    step = size * candidates.step
+    starts = range(candidates.start, candidates.stop, step)
+    return [slice(k, min(k + step, candidates.stop), candidates.step) for k in starts]
+
+
 def _best_of(seen: list[tuple[Seen, np.ndarray]]) -> Offer:
     """The best of all blocks."""
     additions = np.concatenate([kept[block.additions] for block, kept in seen])
@@ -190,6 +234,7 @@ def _best_of(seen: list[tuple[Seen, np.ndarray]]) -> Offer:
     return Offer(
         substitutes=np.take_along_axis(substitutes, best, axis=0),
         additions=additions[np.argsort(-promised, kind="stable")[:ADDITIONS]],
+        shortlist=np.unique(np.concatenate([substitutes.ravel(), additions])),
         gain=max(block.gain for block, _ in seen),
         theta=max(block.theta for block, _ in seen),
         swap=max(block.swap for block, _ in seen),

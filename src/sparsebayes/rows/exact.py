@@ -58,12 +58,14 @@ class ExactRows:
         quadratic = DenseQuadratic(h=h, G=G, residual_of=columns.residual, **self.target.shared)
         return quadratic, self.target.scaling(W, norms, means)
 
-    def visit(self, J: np.ndarray, others: slice, skipped: np.ndarray) -> tuple[Quadratic, Scaling]:
+    def visit(
+        self, J: np.ndarray, others: slice | np.ndarray, skipped: np.ndarray
+    ) -> tuple[Quadratic, Scaling]:
         """The problem of J and `others` that knows the products of J alone: enough to score the others.
 
         Those of the others that are in J, skipped or no candidates score nothing.
         """
-        block = np.arange(others.start, others.stop, others.step)
+        block = np.arange(len(self.candidates))[others]
         W = np.concatenate([J, block])
         statistics = self._pass(W, len(J))
         norms = np.zeros(len(self.candidates))

@@ -85,16 +85,21 @@ class LowRankRows:
         quadratic = DenseQuadratic(h=self.c @ self.L[:, W] / self.norms[W], G=Z.T @ Z, **self.target.shared)
         return quadratic, self.target.scaling(W, self.norms[W], self.means[W])
 
-    def visit(self, J: np.ndarray, others: slice, skipped: np.ndarray) -> tuple[Quadratic, Scaling]:
+    def visit(
+        self, J: np.ndarray, others: slice | np.ndarray, skipped: np.ndarray
+    ) -> tuple[Quadratic, Scaling]:
         """The problem of J and `others` that knows the products of J alone: enough to score the others.
 
         Those of the others that are in J, skipped or no candidates score nothing.
         """
-        block = np.arange(others.start, others.stop, others.step)
-        W = np.concatenate([J, block])
+        block = np.arange(self.L.shape[1])[others]
+        W, size = np.concatenate([J, block]), len(J)
         norms = visited_norms(self.norms, J, block, skipped)
         L, first = self.L[:, others], self.L[:, J]
-        left = (self.C @ (first / norms[: len(J)])).T
-        rows = np.concatenate([left @ first, left @ L], axis=1) / norms
+        left = (self.C @ (first / norms[:size])).T
+        rows = np.empty((size, len(W)))  # filled and divided in place: new memory costs more than the product
+        np.matmul(left, first, out=rows[:, :size])
+        np.matmul(left, L, out=rows[:, size:])
+        rows /= norms
         h = np.concatenate([self.c @ first, self.c @ L]) / norms
         return KnownRows(h=h, rows=rows, **self.target.shared), self.target.scaling(W, norms, self.means[W])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,7 @@ class Target:
         """How a solver's numbers relate to the user's, for functions `kept` of these norms and means."""
         return Scaling(kept, norms, means, self.scale, self.mean, self.n, self.center, self.spread)
 
-    @property
+    @cached_property
     def shared(self) -> dict[str, Any]:
         """What every quadratic of this target has in common."""
         tt = float(np.sum(self.values * self.values * (1.0 if self.weights is None else self.weights)))
