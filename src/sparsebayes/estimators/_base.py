@@ -19,6 +19,7 @@ from sparsebayes.rows.chunks import affordable
 from sparsebayes.rows.sources import is_too_large, release
 from sparsebayes.solvers import Progress
 
+NONE = np.zeros(0, dtype=np.int64)
 LARGEST_BATCH = 1 << 19  # numbers in the columns of the queries predicted together: they stay in the cache
 
 
@@ -66,9 +67,11 @@ class SparseBayesModel(BaseEstimator, metaclass=ABCMeta):
     def _check_bound(self, bound: BoundBasis, X: Any) -> None:
         """Refuse, before the work starts, what a subclass could not use afterwards."""
 
-    def _learn(self, bound: BoundBasis, X: Any, y: np.ndarray, weights: np.ndarray | None) -> BoundBasis:
-        """The basis with what is to be learned of it learned."""
-        return bound
+    def _learn(
+        self, bound: BoundBasis, X: Any, y: np.ndarray, weights: np.ndarray | None
+    ) -> tuple[BoundBasis, np.ndarray]:
+        """The basis with what is to be learned of it learned, and which functions are then no candidates."""
+        return bound, NONE
 
     def _keep(self, X: Any, y: np.ndarray, weights: np.ndarray | None) -> None:
         """Keep what a subclass needs of the training data."""
@@ -85,9 +88,13 @@ class SparseBayesModel(BaseEstimator, metaclass=ABCMeta):
         y = self._targets_to_model(y)
         bound = self._basis().bind(X, weights)
         self._check_bound(bound, X)
-        bound = self._learn(bound, X, y, weights)
+        bound, idle = self._learn(bound, X, y, weights)
+        numbers = candidate_numbers(bound, rows, n)
+        if len(idle):  # a selection of all functions might be stored in another way
+            bound = bound.select(np.delete(np.arange(bound.n_functions), idle).tolist())
+            numbers = np.delete(numbers, idle)
         result = self._infer(bound.operator(X), y, weights)
-        self._store_common(result, bound, candidate_numbers(bound, rows, n))
+        self._store_common(result, bound, numbers)
         self._store(result)
         self._keep(X, y, weights)
         return self

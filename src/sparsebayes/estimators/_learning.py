@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sparsebayes.bases import Basis, BoundBasis, as_basis
-from sparsebayes.estimators._base import SparseBayesModel
+from sparsebayes.estimators._base import NONE, SparseBayesModel
 from sparsebayes.inference.scales import WORDS, Learned, Rows, learn_scales, spread_rows
 
 RELEVANCE_ROWS = 1000  # rows the relevance of inputs is measured on
@@ -38,11 +38,13 @@ class LearningModel(SparseBayesModel):
     def _rows(self, bound: BoundBasis, X: np.ndarray, y: np.ndarray, counts: np.ndarray) -> Rows:
         """What the scales are learned from."""
 
-    def _learn(self, bound: BoundBasis, X: Any, y: np.ndarray, weights: np.ndarray | None) -> BoundBasis:
-        """The basis at the scales of the highest evidence, where gamma asks for it."""
+    def _learn(
+        self, bound: BoundBasis, X: Any, y: np.ndarray, weights: np.ndarray | None
+    ) -> tuple[BoundBasis, np.ndarray]:
+        """The basis at the scales of the highest evidence and its idle functions, where gamma asks for it."""
         self.__dict__.pop("scales_", None)
         if not self._learns:
-            return bound
+            return bound, NONE
         if self.gamma == "ard":
             bound = bound.with_scale_per_input()
         if not len(bound.log_scales):
@@ -51,7 +53,7 @@ class LearningModel(SparseBayesModel):
         learned = learn_scales(bound, self._rows(bound, X, y, counts))
         self.scales_ = np.exp(learned.bound.log_scales)
         self._use(learned)
-        return learned.bound
+        return learned.bound, learned.idle
 
     def _use(self, learned: Learned) -> None:
         """What a subclass takes from the dense model besides the scales."""

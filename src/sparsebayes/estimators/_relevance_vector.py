@@ -40,7 +40,8 @@ class RelevanceVectorRegressor(LearningModel, RegressionModel):
         "scale" is 1 / (n_features · Var(X)), "auto" is 1 / n_features. A Gaussian of width r has gamma =
         1/r². "evidence" learns one width, "ard" a scale for each input, of any kernel or basis that has
         scales (those that a basis object has been given are then of no account): they maximise the evidence
-        of the model with all functions in, on up to 1000 rows and, beyond, through few centres.
+        of the model with all functions in, on up to 1000 rows and, beyond, through few centres. On up to 1000
+        rows, functions without a centre that this model has no use for are then no candidates.
     degree : int, default=3
         Degree of kernel="poly".
     coef0 : float, default=0.0
@@ -187,7 +188,7 @@ class RelevanceVectorRegressor(LearningModel, RegressionModel):
 
     def _learn(
         self, bound: BoundBasis, X: np.ndarray, y: np.ndarray, weights: np.ndarray | None
-    ) -> BoundBasis:
+    ) -> tuple[BoundBasis, np.ndarray]:
         self._first_noise = None
         return super()._learn(bound, X, y, weights)
 

@@ -29,6 +29,7 @@ from sparsebayes.likelihoods import Bernoulli
 
 JITTER = 1e-9  # of the mean variance of f, on its diagonal: smooth kernels have more rows than rank
 INTERCEPT_VARIANCE = 25.0  # of the intercept in log odds: flat, for all that data can say
+CONSTANT = 1e-10  # of a column is left by rounding where an intercept does the same
 NEWTON_STEPS = 50
 MODE_TOLERANCE = 1e-10  # per row: nats a step to the mode may gain for it to be the last
 ROUNDING = 1e-13  # per row: nats that rounding may stand for
@@ -39,10 +40,22 @@ class DenseEvidence(ABC):
 
     n: int
     tail: int  # how many further parameters there are: log β or nothing
+    counts: np.ndarray  # (N,) how often each row counts
+
+    @property
+    def total(self) -> float:
+        """The rows, each as often as it counts."""
+        return float(self.counts.sum())
 
     @abstractmethod
     def __call__(self, K: np.ndarray, tail: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         """L, G = ∂L/∂K (symmetric), and the derivatives of L by the further parameters."""
+
+    def whitened(
+        self, K: np.ndarray, tail: np.ndarray, columns: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        """Rt and R times the columns (N, M), RᵀR = C⁻¹ less what an intercept takes; None for classes."""
+        return None
 
 
 @dataclass
@@ -63,9 +76,8 @@ class GaussianEvidence(DenseEvidence):
 
     def __call__(self, K: np.ndarray, tail: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         """L = −½ [N log 2π + log|C| + tᵀC⁻¹t], G = ½ (C⁻¹ttᵀC⁻¹ − C⁻¹)."""
-        beta = math.exp(tail[0]) if self.beta is None else self.beta
+        beta, total = self._precision(tail), self.total
         C_inverse, log_det = inverse_of(plus_diagonal(K.copy(), 1 / (beta * self.counts)))
-        total = float(self.counts.sum())
         value = -0.5 * (log_det + total * math.log(2 * math.pi))
         # what the copies of a row leave of the likelihood once their mean is known
         copies = total - self.n
@@ -82,6 +94,20 @@ class GaussianEvidence(DenseEvidence):
         G -= np.multiply(C_inverse, 0.5, out=C_inverse)
         by_beta = 0.5 * copies - float(G.diagonal() @ (1 / (beta * self.counts)))
         return value - 0.5 * float(t @ a), G, np.asarray([by_beta] * self.tail)
+
+    def whitened(self, K: np.ndarray, tail: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """R = L⁻¹ with C = LLᵀ; where there is an intercept, without the direction of L⁻¹1."""
+        noise = 1 / (self._precision(tail) * self.counts)
+        L = scipy.linalg.cholesky(plus_diagonal(K.copy(), noise), lower=True)
+        R = scipy.linalg.solve_triangular(L, np.column_stack([np.ones(self.n), self.t, columns]), lower=True)
+        if self.center:
+            size, constant = np.linalg.norm(R, axis=0), R[:, 0] / np.linalg.norm(R[:, 0])
+            R -= np.outer(constant, constant @ R)
+            R[:, np.linalg.norm(R, axis=0) < CONSTANT * size] = 0.0
+        return R[:, 1], R[:, 2:]
+
+    def _precision(self, tail: np.ndarray) -> float:
+        return math.exp(tail[0]) if self.beta is None else self.beta
 
 
 @dataclass
@@ -193,6 +219,7 @@ class DensePart:
 
     def __init__(self, part: BoundBasis, X: np.ndarray) -> None:
         centred = part.centred_at(X)
+        self.has_centres = centred is not None
         self.is_covariance = centred is not None and centred.positive_semidefinite
         self.bound: BoundBasis = centred if centred is not None else part
         self.X, self.size = X, len(self.bound.log_scales)
@@ -238,22 +265,32 @@ class DenseModel:
 
     def __call__(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
         """L and its gradient; −∞ and zeros where the covariance is not positive definite."""
-        shares = theta[self.scales : self.scales + len(self.parts)]
-        log_scales = np.split(theta[: self.scales], np.cumsum([part.size for part in self.parts])[:-1])
-        terms = [part.at(*at) for part, *at in zip(self.parts, log_scales, shares, strict=True)]
-        K = terms[0].K.copy()
-        for term in terms[1:]:
-            K += term.K
-        n = len(K)
-        plus_diagonal(K, JITTER * float(K.diagonal().mean()))
+        terms = self.terms(theta)
         try:
-            value, G, by_tail = self.evidence(K, theta[self.scales + len(self.parts) :])
+            value, G, by_tail = self.evidence(self.covariance(terms), self.tail(theta))
         except np.linalg.LinAlgError:
             return -math.inf, np.zeros_like(theta)
-        plus_diagonal(G, JITTER * float(np.trace(G)) / n)
+        plus_diagonal(G, JITTER * float(np.trace(G)) / len(G))
         gradients = [term.gradient(G) for term in terms]
         by_scales = np.concatenate([each[0] for each in gradients])
         return value, np.concatenate([by_scales, [each[1] for each in gradients], by_tail])
+
+    def terms(self, theta: np.ndarray) -> list[DensePartAt]:
+        """Each part at its scales and with its share."""
+        shares = theta[self.scales : self.scales + len(self.parts)]
+        log_scales = np.split(theta[: self.scales], np.cumsum([part.size for part in self.parts])[:-1])
+        return [part.at(*at) for part, *at in zip(self.parts, log_scales, shares, strict=True)]
+
+    def tail(self, theta: np.ndarray) -> np.ndarray:
+        """The further parameters."""
+        return theta[self.scales + len(self.parts) :]
+
+    def covariance(self, terms: list[DensePartAt]) -> np.ndarray:
+        """The covariance of f that these terms add up to."""
+        K = terms[0].K.copy()
+        for term in terms[1:]:
+            K += term.K
+        return plus_diagonal(K, JITTER * float(K.diagonal().mean()))
 
 
 def parts_of(bound: BoundBasis) -> tuple[BoundBasis, ...]:

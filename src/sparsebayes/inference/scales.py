@@ -19,6 +19,7 @@ from scipy.optimize import minimize
 from sparsebayes.bases import BoundBasis
 from sparsebayes.inference.centres import CentredModel
 from sparsebayes.inference.dense import DenseEvidence, DenseModel
+from sparsebayes.inference.idle import idle_functions
 
 WORDS = ("evidence", "ard")  # one width, or a scale for each input
 FEW_ROWS, ROWS = 300, 1000  # in the competition of the starts, and in the end
@@ -42,12 +43,13 @@ class Learned:
     """A basis at the scales that were learned.
 
     log_evidence : of the dense model on the rows it was learned from.  noise_variance : its σ²; NaN where
-    there is no noise to estimate.
+    there is no noise to estimate.  idle : numbers of the functions without a centre it has no use for.
     """
 
     bound: BoundBasis
     log_evidence: float
     noise_variance: float
+    idle: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -70,12 +72,14 @@ class Rows:
 def learn_scales(bound: BoundBasis, rows: Rows) -> Learned:
     """The basis at the scales of the highest dense evidence that was found."""
     model, value, theta = _by_few_rows(bound, rows)
+    idle = np.zeros(0, dtype=np.int64)
     if rows.through is not None and len(rows.X) > ROWS:
         value, theta = _by_many_rows(bound, rows, model, theta)
     else:
         value, theta = _without_idle(model, bound, rows, value, theta)
+        idle = idle_functions(model, theta)
     noise = math.exp(-theta[-1]) if model.evidence.tail else math.nan
-    return Learned(bound.with_log_scales(theta[: model.scales]), value, noise)
+    return Learned(bound.with_log_scales(theta[: model.scales]), value, noise, idle)
 
 
 def _by_few_rows(bound: BoundBasis, rows: Rows) -> tuple[DenseModel, float, np.ndarray]:
