@@ -201,3 +201,18 @@ def test_every_start_leads_to_the_same_mode(K, center):
         again = engine.find_mode(mode.J, mode.alpha, w, b)
         assert again.objective == pytest.approx(mode.objective, rel=1e-8)
         np.testing.assert_allclose(again.w, mode.w, rtol=1e-4, atol=1e-5)
+
+
+@classes
+@centred
+@seeds
+def test_what_is_not_the_mode_is_no_improvement(K, center, seed, monkeypatch):
+    """The evidence of the quadratic around other weights can be anything, above zero as well."""
+    engine, mode, _ = _case(K, center, False, seed)
+    linear, problem = engine._among_all(engine.rows.expand(10 * mode.linear.expansion.f))
+    state = engine._state(problem, linear, mode.J, mode.alpha)
+    assert mode.reached
+    assert engine._better(state, linear, None, -np.inf).reached
+    monkeypatch.setattr("sparsebayes.inference.laplace.NEWTON_STEPS", 1)
+    assert not engine._mode_of(state, linear, None).reached
+    assert engine._better(state, linear, None, -np.inf) is None

@@ -33,6 +33,7 @@ NEWTON_STEPS = 100
 HALVINGS = 40
 MODE_TOLERANCE = 1e-18  # per row: nats the next Newton step to the mode may still promise
 ROUNDING = 1e-12  # per row: nats that rounding may stand for
+REACHED = 1e-5  # per row: nats that may be missing where Newton's method ends for that to be the mode
 SETTLING = 60  # alternations of mode and α
 NEARLY = 1e-2  # in log α: how far α may still be from standing still between rounds
 EXCHANGED = 0.1  # nats: a round that adds nothing and gains less by exchanges is the last
@@ -45,6 +46,8 @@ class Mode:
 
     J : candidates, ascending.  alpha, w : (S,) on the scaled columns.  b : intercepts (K,).
     linear : the expansion at the mode, of these candidates.  state : posterior and evidence there.
+    missing : nats another Newton step promises. The evidence is that of the quadratic, and means nothing
+        where they are many.
     """
 
     J: np.ndarray
@@ -53,11 +56,17 @@ class Mode:
     b: Array
     linear: Linearised
     state: State
+    missing: float = np.inf
 
     @property
     def objective(self) -> float:
         """Laplace evidence plus log priors."""
         return self.state.objective
+
+    @property
+    def reached(self) -> bool:
+        """Whether it is the mode: weights of functions nearly alike may be too large for Newton's method."""
+        return abs(self.missing) < REACHED * self.linear.n
 
 
 @dataclass(frozen=True)
@@ -131,7 +140,7 @@ class LaplaceFit:
             mode = self._mode_of(state, linear, before)
             for tol in (NEARLY, self.monitor.tol):
                 mode = self.settle(mode, tol)
-                if not mode.objective > worth:
+                if not (mode.reached and mode.objective > worth):
                     return None
         except NotPositiveDefinite:  # functions that cannot be told apart where the curvature has vanished
             return None
@@ -145,6 +154,8 @@ class LaplaceFit:
         """
         last = np.zeros(0)
         for _ in range(SETTLING):
+            if not mode.reached:
+                break
             state = polish(mode.state)
             old = take(mode.alpha, state.J)
             alpha = state.alpha * take(mode.linear.scale, state.J) ** 2
@@ -180,7 +191,7 @@ class LaplaceFit:
             if share == 0.0:
                 break
             w, b, f = w + share * (goal - w), b + share * (goal_b - b), f + share * (goal_f - f)
-        return mode
+        return replace(mode, missing=promised)
 
     def _halved(self, mode: Mode, goal: Array, goal_f: Array, promised: float) -> float:
         """The largest share of Newton's step, by halves, that raises the log posterior; 0 where none does."""
