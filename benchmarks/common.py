@@ -74,9 +74,11 @@ def _version(name: str) -> str:
         return "not installed"
 
 
-def report(name: str, title: str, sections: Sequence[str]) -> None:
-    """Print the sections, and leave them as a Markdown file under benchmarks/results/."""
+def report(name: str, title: str, sections: Sequence[str], keep: bool = True) -> None:
+    """Print the sections, and (to keep them) leave them as a Markdown file under benchmarks/results/."""
     text = "\n\n".join([f"# {title}", *sections, conditions()]) + "\n"
     print(text)
+    if not keep:
+        return
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / f"{name}.md").write_text(text, encoding="utf-8")

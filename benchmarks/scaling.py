@@ -1,8 +1,9 @@
-"""Time and memory against N, beside libsvm and fastrvm. Part of `make bench`.
+"""Time and memory against N, beside libsvm and fastrvm. Part of `make bench`; about a quarter of an hour.
 
 Every fit runs in a process of its own, one BLAS thread: seconds are CPU seconds (the best of several fits
 while they are short), memory is the peak resident set of the process. 2-D sinc, Gaussian kernel of width 2.5,
 noise 0.1, no intercept; Ripley's mixture with a Gaussian kernel of width 1; Friedman #1 with gamma="scale".
+`--quick` tries everything on a few hundred points, and writes nothing.
 """
 
 from __future__ import annotations
@@ -31,6 +32,12 @@ from common import number, report, rmse, table
 GAMMA = 1 / 2.5**2
 LIMITS = {"sparsebayes": math.inf, "libsvm SVR": 16_000, "SVR, grid of 15": 1000, "fastrvm": 8000}
 SHORT, LONG = 2.0, 5.0  # seconds: fits that take longer are timed once, and on one draw
+SIZES, MIXTURE, FRIEDMAN = (
+    [1000, 4000, 10_000, 16_000, 100_000, 1_000_000],
+    [1000, 4000, 16_000],
+    [10_000, 100_000],
+)
+QUICK = [200, 400]
 FIGURE = Path(__file__).parent.parent / "build" / "scaling.png"
 Row = dict[str, Any]
 
@@ -93,7 +100,8 @@ def friedman(X: np.ndarray, y: np.ndarray) -> tuple[Any, Row]:
     from sparsebayes import RelevanceVectorRegressor
 
     model = RelevanceVectorRegressor("rbf").fit(X, y)
-    return model, {"evidence": model.log_evidence_, "vectors": len(model.relevance_)}
+    left = model.certificate_.gain_outside
+    return model, {"evidence": model.log_evidence_, "vectors": len(model.relevance_), "left": left}
 
 
 METHODS: dict[str, Callable[[np.ndarray, np.ndarray], tuple[Any, Row]]] = {
@@ -143,7 +151,7 @@ def child(method: str, n: int, seed: int) -> None:
 def run(method: str, n: int, seed: int) -> Row:
     """The same in a process of its own."""
     command = [sys.executable, __file__, "--child", method, str(n), str(seed)]
-    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
     row: Row = json.loads(output.splitlines()[-1])
     print(f"{method}, N = {n}, draw {seed}: {row['seconds']:.3f} s", file=sys.stderr)
     return row
@@ -214,15 +222,25 @@ def ratios(sizes: list[int], measured: dict[str, dict[int, Row]]) -> str:
     return table(head, lines)
 
 
-def mixture(draws: int) -> str:
+def mixture(sizes: list[int], draws: int) -> str:
     """The two classifiers."""
     lines = []
-    for n in (1000, 4000, 16_000):
+    for n in sizes:
         mine, other = (averaged(method, n, min(draws, 3)) for method in ("classifier", "SVC + Platt"))
         share = mine["seconds"] / other["seconds"]
         cells = [mine["seconds"], other["seconds"], share, mine["vectors"], other["vectors"]]
         lines.append([f"{n}", *(f"{cell:.3f}" for cell in cells)])
     return table(["N", "seconds", "SVC + Platt", "ratio", "vectors", "support vectors"], lines)
+
+
+def high_rank(sizes: list[int]) -> str:
+    """Ten inputs, one draw."""
+    lines = []
+    for n in sizes:
+        row = run("friedman", n, 0)
+        cells = [f"{row['seconds']:.1f}", f"{row['peak'] / 2**20:.0f}", f"{row['vectors']}"]
+        lines.append([f"{n}", *cells, f"{row['error']:.3f}", f"{row['evidence']:.1f}", f"{row['left']:.2f}"])
+    return table(["N", "seconds", "peak MiB", "vectors", "RMSE", "evidence", "gain outside"], lines)
 
 
 def draw(measured: dict[str, dict[int, Row]]) -> None:
@@ -244,35 +262,40 @@ def draw(measured: dict[str, dict[int, Row]]) -> None:
     figure.savefig(FIGURE, dpi=120)
 
 
-def main() -> None:
-    """Measure, print, write benchmarks/results/scaling.md and build/scaling.png."""
+def options_given() -> argparse.Namespace:
+    """What was asked for on the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--child", nargs=3, help=argparse.SUPPRESS)
     parser.add_argument("--draws", type=int, default=5, help="draws, while fits are short (default 5)")
-    default = [1000, 4000, 10_000, 16_000, 100_000, 1_000_000]
-    parser.add_argument("--sizes", type=int, nargs="*", default=default, help="N of 2-D sinc")
-    parser.add_argument("--friedman", type=int, default=0, help="N of Friedman #1, which takes long (none)")
+    parser.add_argument("--sizes", type=int, nargs="*", default=SIZES, help="N of 2-D sinc")
+    parser.add_argument("--mixture", type=int, nargs="*", default=MIXTURE, help="N of Ripley's mixture")
+    parser.add_argument("--friedman", type=int, nargs="*", default=FRIEDMAN, help="N of Friedman #1")
+    parser.add_argument("--quick", action="store_true", help=f"N = {QUICK} throughout, one draw")
     options = parser.parse_args()
+    if options.quick:
+        options.draws, options.sizes, options.mixture, options.friedman = 1, QUICK, QUICK, QUICK
+    return options
+
+
+def main() -> None:
+    """Measure, print, write benchmarks/results/scaling.md and build/scaling.png."""
+    options = options_given()
     if options.child:
         return child(options.child[0], int(options.child[1]), int(options.child[2]))
     measured = regression(options.sizes, options.draws)
     sections = [
-        f"2-D sinc, means over {options.draws} draws (one where a fit is long). SVR: C = 1, ε = 0.1. "
-        "Grid: 5 × 3 values of C and ε, 5 folds. A star: extrapolated with N² from the largest N measured.",
+        f"2-D sinc, means over {options.draws} draws (one where a fit takes more than {LONG:.0f} s). SVR: "
+        "C = 1, ε = 0.1. Grid: 5 × 3 values of C and ε, 5 folds. A star: extrapolated with N² from the "
+        "largest N measured.",
         ratios(options.sizes, measured),
     ]
     large = [n for n in options.sizes if n >= 10_000]
     if len(large) > 1:
         seconds = [measured["sparsebayes"][n]["seconds"] for n in large]
         sections.append(f"Time: N to the {slope(large, seconds):.2f} from {large[0]} to {large[-1]}.")
-    sections += ["Ripley's mixture, labels with probabilities:", mixture(options.draws)]
-    if options.friedman:
-        row = run("friedman", options.friedman, 0)
-        sections.append(
-            f"Friedman #1, N = {options.friedman}: {row['seconds']:.0f} s, {row['peak'] / 2**30:.2f} GiB, "
-            f"{row['vectors']} vectors, RMSE {row['error']:.3f}."
-        )
-    report("scaling", "Time and memory against N", sections)
+    sections += ["Ripley's mixture, labels with probabilities:", mixture(options.mixture, options.draws)]
+    sections += ["Friedman #1, ten inputs, a kernel of high rank; one draw:", high_rank(options.friedman)]
+    report("scaling", "Time and memory against N", sections, keep=not options.quick)
     draw(measured)
 
 

@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.gaussian_process import kernels as gp
 
 from sparsebayes.bases import RBF, Laplacian, Matern, Periodic, RationalQuadratic
+from sparsebayes.bases._distances import squared_distances
 
 seeds = pytest.mark.parametrize("seed", range(4))
 
@@ -103,6 +104,20 @@ def test_equal_rows_have_kernel_exactly_one(basis, d):
     assert_array_equal(np.diag(K[:, :30]), 1.0)
     assert_array_equal(np.diag(K[:, 30:]), 1.0)
     assert K.max() <= 1.0
+
+
+@pytest.mark.parametrize("spread", [1e-9, 0.1, 0.5, 2.0])
+@pytest.mark.parametrize("d", [4, 5, 11, 16, 17])
+@seeds
+def test_distances_of_rows_near_and_far_are_those_of_their_differences(seed, d, spread):
+    """Whatever way they are computed; and a row is at distance 0 from itself."""
+    rng = np.random.default_rng(seed)
+    X = 7.0 + spread * rng.normal(size=(40, d))
+    Z = np.concatenate([X[:5], 7.0 + spread * rng.normal(size=(30, d))])
+    D, expected = squared_distances(X, Z, 0.7), 0.7 * ((X[:, None] - Z) ** 2).sum(-1)
+    assert_allclose(D, expected, rtol=1e-9, atol=4e-14 * (1 + 0.7 * d * spread**2 * 8))
+    if d <= 16:
+        assert_array_equal(np.diag(D[:, :5]), 0.0)
 
 
 @pytest.mark.parametrize("basis", RADIAL, ids=repr)

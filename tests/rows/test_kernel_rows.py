@@ -4,10 +4,15 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from sparsebayes._array import to_numpy
 from sparsebayes.bases import RBF, Kernel, Laplacian, Linear, Polynomial, Sigmoid
 from sparsebayes.bases.on_demand import KernelOperator
 from sparsebayes.bases.operators import DenseOperator
+from sparsebayes.likelihoods import Gaussian
+from sparsebayes.posterior import Problem
+from sparsebayes.priors import Uniform
 from sparsebayes.rows import Target, summarise
+from sparsebayes.rows.around import AroundRows
 from sparsebayes.rows.exact import ExactRows
 from sparsebayes.rows.low_rank import LowRankRows
 from sparsebayes.rows.pivots import pivoted_factor
@@ -129,7 +134,9 @@ def test_residual_of_true_columns_is_that_of_the_rows(monkeypatch, center):
 def test_visit_knows_the_products_of_the_active_functions_with_all_others(which, weighted, center, others):
     exact, low, K, t, weights = _both(2, weighted, center)
     J, skipped = np.asarray([40, 3, 21]), np.asarray([12, 30])
-    quadratic, scaling = (exact if which == "exact" else low).visit(J, others, skipped)
+    rows = AroundRows(exact) if which == "exact" else low
+    # the rows of the sample being all of them, it does not matter from where the candidates are seen
+    quadratic, scaling = rows.seen_from(J, np.asarray([0.3, -1.0, 2.0]), others).visit(J, others, skipped)
     expected, reference = summarise(DenseOperator(K), t, weights, center)
     block = np.arange(2, 70, 3)
     assert_array_equal(scaling.kept, np.concatenate([J, block]))
@@ -142,6 +149,49 @@ def test_visit_knows_the_products_of_the_active_functions_with_all_others(which,
     assert_allclose(quadratic.gram([2, 0]), G[[2, 0]][:, [2, 0]], atol=1e-7)
     assert_allclose(scaling.norms[~silent], reference.norms[scaling.kept[~silent]], rtol=1e-7)
     assert np.isinf(scaling.norms[silent]).all()
+
+
+@pytest.mark.parametrize("center", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_slopes_are_of_all_rows_and_curvatures_of_a_sample(monkeypatch, seed, weighted, center):
+    """Seen from the posterior mean Q is exact, and S is what its variational form says of the sample."""
+    monkeypatch.setattr("sparsebayes.rows.around.ROWS", 30)
+    monkeypatch.setattr("sparsebayes.rows.exact.PIECE", 7)
+    exact, _, K, t, weights = _both(seed, weighted, center)
+    J, alpha, beta = np.asarray([40, 3, 21]), np.asarray([0.2, 1.0, 3.0]), 4.0
+    whole, scaling = exact.subset(np.sort(J))
+    true = Problem(whole, Uniform(), Gaussian(beta), scaling.unit).start(
+        np.argsort(np.argsort(J)), alpha / scaling.unit[np.argsort(np.argsort(J))], beta
+    )
+    w = true.mean / scaling.norms[true.J]
+    rows = AroundRows(exact)
+    sample, every = rows.counts, slice(0, len(t), 1)
+    assert len(sample) == 30
+    assert sample.sum() == pytest.approx(exact.target.n)
+    quadratic, seen = rows.seen_from(J, w, every).visit(J, every, NOTHING)
+    state = Problem(quadratic, Uniform(), Gaussian(beta), seen.unit).start(
+        range(3), alpha / seen.unit[:3], beta
+    )
+    assert_allclose(state.mean / seen.norms[:3], w, rtol=1e-8)
+
+    others = np.setdiff1d(np.arange(len(t)), J) + 3  # after J come all functions
+    full = summarise(DenseOperator(K), t, weights, center)
+    state_of_all = Problem(full[0], Uniform(), Gaussian(beta), full[1].unit).start(
+        J, alpha / full[1].unit[J], beta
+    )
+    Q = to_numpy(state_of_all.scores.Q) * full[1].norms
+    assert_allclose(state.scores.Q[others] * seen.norms[others], Q[others - 3], rtol=1e-6, atol=1e-7)
+
+    Phi = rows.operator.dense().Phi
+    Phi = Phi - (sample @ Phi / sample.sum() if center else 0.0)
+    unit, A = exact.target.scale**2, np.diag(alpha)
+    for m in others[::9] - 3:
+        # min_v β‖φ − Φv‖² + vᵀAv over the sample, β and A in the units of the scaled target
+        G = beta * (Phi[:, J].T * sample) @ Phi[:, J] + A * unit
+        b = beta * (Phi[:, J].T * sample) @ Phi[:, m]
+        S = beta * sample @ Phi[:, m] ** 2 - b @ np.linalg.solve(G, b)
+        assert state.scores.S[m + 3] * seen.norms[m + 3] ** 2 == pytest.approx(S, rel=1e-6)
 
 
 def test_factor_of_a_small_rank_is_finer_than_asked_for():
@@ -169,11 +219,13 @@ def test_what_is_no_candidate_is_not_offered():
     X, t = _points(6)
     candidates = np.arange(len(t)) % 3 > 0
     operator, target = _operator(X), _target(t, None, False)
+    J = np.asarray([1, 2])
     for rows in (
-        ExactRows(operator, target, candidates),
+        AroundRows(ExactRows(operator, target, candidates)),
         LowRankRows(pivoted_factor(operator, 1e-12, len(t)), target, candidates),
     ):
-        quadratic, scaling = rows.visit(np.asarray([1, 2]), slice(0, len(t), 1), NOTHING)
+        every = slice(0, len(t), 1)
+        quadratic, scaling = rows.seen_from(J, np.ones(2), every).visit(J, every, NOTHING)
         assert np.isinf(scaling.norms[2:][~candidates]).all()
         assert not quadratic.h[2:][~candidates].any()
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from sparsebayes._array import Array, asfloat64, device, is_numpy, namespace, to_numpy
+from sparsebayes._array import Array, asfloat64, column_squares, device, is_numpy, namespace, to_numpy
 from sparsebayes.bases._scales import Scale
 
-# Up to this many inputs differences of coordinates cost no more than a matrix product, and they are exact
-DIRECT_INPUTS = 16
+# Up to DIRECT inputs differences of coordinates cost little more than a matrix product, and they are exact.
+# Up to CAREFUL inputs they are taken where a product loses digits: rows further than √NEAR from the middle
+DIRECT_INPUTS, CAREFUL_INPUTS, NEAR = 4, 16, 8.0
+ROUNDING = 16 * np.finfo(float).eps
 # Sums of squared differences as matrix products lose the square of this, rows being so many widths apart
 FAR = 1e3
 
@@ -17,7 +19,9 @@ FAR = 1e3
 def squared_distances(X: Array, Z: Array, eta: Scale) -> Array:
     """D (n, m), D_nm = Σ_k η_k (x_nk − z_mk)², for X (n, d), Z (m, d) and eta = η, one or d numbers."""
     X, Z = about_centres(X, Z, np.sqrt(eta))
-    if is_numpy(X) and X.shape[1] <= DIRECT_INPUTS:
+    if is_numpy(X) and X.shape[1] <= CAREFUL_INPUTS:
+        if X.shape[1] > DIRECT_INPUTS and min(X.shape[0], Z.shape[0]) > 0 and _near(X) and _near(Z):
+            return _near_squares(X, Z)
         return cdist(X, Z, "sqeuclidean")
     return _expanded_squares(X, Z)
 
@@ -76,6 +80,23 @@ def about_centres(X: Array, Z: Array, scale: Scale) -> tuple[Array, Array]:
     middle = namespace(X, Z).mean(Z, axis=0)[None, :]
     factor = asfloat64(np.atleast_1d(scale), like=X)[None, :]
     return (X - middle) * factor, (Z - middle) * factor
+
+
+def _near(X: np.ndarray) -> bool:
+    """Whether all rows are within √NEAR of the middle."""
+    return bool(column_squares(X.T).max() <= NEAR)
+
+
+def _near_squares(X: np.ndarray, Z: np.ndarray) -> np.ndarray:
+    """The same as one product of matrices for rows near the middle: 0 for equal rows, the others to rounding.
+
+    What rounding can make of 0 is taken off all of them: d + 2 products of numbers no larger than 4·NEAR.
+    """
+    squares_X, squares_Z = (column_squares(A.T)[:, None] for A in (X, Z))
+    slack = ROUNDING * X.shape[1] * max(squares_X.max(), squares_Z.max())
+    left = np.concatenate([-2.0 * X, squares_X - slack, np.ones_like(squares_X)], axis=1)
+    D = left @ np.concatenate([Z, np.ones_like(squares_Z), squares_Z], axis=1).T
+    return np.maximum(D, 0.0, out=D)
 
 
 def _expanded_squares(X: Array, Z: Array) -> Array:

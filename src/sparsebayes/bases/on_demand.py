@@ -32,13 +32,15 @@ class Evaluates(Protocol):
 class KernelOperator(Operator):
     """Φ_nm = k(x_n, z_m) for rows X (N, d) and centres Z (M, d), NumPy arrays.
 
-    positive : whether Φ is symmetric and positive semi-definite: such a kernel, and the rows are the centres.
+    symmetric : whether Φ is: such a kernel, and the rows are the centres.
+    positive : whether it is positive semi-definite as well.
     """
 
     def __init__(self, kernel: Evaluates, X: np.ndarray, Z: np.ndarray) -> None:
         self.kernel, self.X, self.Z = kernel, X, Z
         self.shape = (len(X), len(Z))
-        self.positive = (X is Z or np.array_equal(X, Z)) and kernel.positive_semidefinite_at(Z)
+        self.symmetric = kernel.symmetric and (X is Z or np.array_equal(X, Z))
+        self.positive = self.symmetric and kernel.positive_semidefinite_at(Z)
 
     def block(self, rows: slice | np.ndarray, J: slice | np.ndarray) -> np.ndarray:
         """Φ[rows, J], each row of it contiguous."""

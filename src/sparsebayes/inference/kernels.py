@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from sparsebayes.bases.on_demand import KernelOperator
-from sparsebayes.inference.working_set import Finished, View, WorkingSets
+from sparsebayes.inference.working_set import COSTLY, Finished, View, WorkingSets
 from sparsebayes.likelihoods import Gaussian
 from sparsebayes.priors import Prior
 from sparsebayes.rows import Scaling
+from sparsebayes.rows.around import AroundRows
 from sparsebayes.rows.exact import ExactRows
 from sparsebayes.rows.low_rank import LowRankRows
 from sparsebayes.rows.pivots import Factor, pivoted_factor
@@ -29,10 +30,9 @@ from sparsebayes.solvers import Monitor, Solution, as_solver
 TOLERANCES = (1e-1, 1e-4)
 LARGEST_RANK = 1200
 ROWS_PER_RANK = 4  # with fewer rows than this for each column of L nothing is saved
-WORTH_A_VISIT = 1.0  # nats: an addition must promise more for another visit by true columns, N² evaluations
 SOME = 8  # functions whose variation is looked at
 FAITHFUL = 0.1  # of the variation of the functions: what a factor may leave out of them
-FIRST = 3000  # functions a search begins with where no factor says which
+FIRST, SWEPT = 500, 33_000  # functions a search begins with where no factor says which, and goes through
 
 
 def low_rank_factor(operator: KernelOperator, tol: float) -> Factor | None:
@@ -79,11 +79,12 @@ class KernelSearch:
         return None
 
     def solve_by_columns(self, sets: WorkingSets) -> Finished:
-        """By passes over true columns: the best model of a sample of the candidates, then all of them."""
-        candidates = np.flatnonzero(self.candidates)
-        first = np.random.default_rng(0).permutation(candidates)[:FIRST]
-        view = sets.solve(self.exact, first)
-        return sets.finish(self.exact, self.exact, view, sets.visit(self.exact, view), WORTH_A_VISIT)
+        """By true columns: a model of few candidates, swept through many more, then visits of all of them."""
+        order = np.random.default_rng(0).permutation(np.flatnonzero(self.candidates))
+        around, sets.pace = AroundRows(self.exact), COSTLY
+        view = sets.sweep(around, sets.solve(self.exact, order[:FIRST]), order[FIRST:SWEPT])
+        offer = sets.visit(around, view)
+        return sets.finish(around, self.exact, sets.refine(around, view, offer), offer)
 
 
 def search_kernel(

@@ -21,33 +21,66 @@ from sparsebayes.priors import Prior
 from sparsebayes.quadratic import Quadratic
 from sparsebayes.rows import Scaling
 from sparsebayes.solvers import Monitor, Solution, Solver, certify
+from sparsebayes.solvers.active_set import CROWDED
 from sparsebayes.solvers.certificate import GAIN_TOLERANCE
 from sparsebayes.solvers.visit import Seen, look
 
 BLOCK_ELEMENTS = 1 << 18  # active functions times candidates looked at together
-SUBSTITUTES = 4  # for each active function
-SHORTLIST, REPEATED = 256, 8  # substitutes of each that are remembered, and at most so many of a block
-ADDITIONS = 64
+REPEATED = 8  # of each that are remembered at most, of one block
+ADDITIONS = 64  # or half as many as there are active functions
+PART = 4096  # candidates in a visit while a model is swept together
 SAMPLE = 2048  # candidates in a visit while the model is still rough
 FEW = 8  # so many times a sample are as good as one
 ROUNDS = 30
 PAYS = 4.0  # nats: a round of exchanges that gains less is the last
 ROUGH = 1.0  # nats: what a round of swaps and additions has to gain for another one, before the last rows
-SETTLED = 1e-3  # nats: the same in the end, and out of a shortlist
+SETTLED = 1e-3  # nats: the same in the end
 PATIENCE = 2  # rounds in which visits may recommend what true columns make nothing of
 AGREEMENT = 0.1  # nats: between the objective under the rows of the visits and the true ones
 NONE = np.zeros(0, dtype=np.int64)
 Which = slice | np.ndarray  # candidates: from, to and how many apart; or by their numbers
 
 
-class Rows(Protocol):
-    """Who has the statistics of candidates: of true columns, or of approximated ones."""
+class TrueRows(Protocol):
+    """Who has the statistics of few functions."""
 
     def subset(self, W: np.ndarray) -> tuple[Quadratic, Scaling]:
         """The problem of the functions W (ascending) alone."""
 
+
+class Visits(Protocol):
+    """Who has what scores need."""
+
     def visit(self, J: np.ndarray, others: Which, skipped: np.ndarray) -> tuple[Quadratic, Scaling]:
         """The problem of J and `others` with the products of J alone."""
+
+
+class Rows(TrueRows, Protocol):
+    """Who has the statistics of all candidates, from their true columns or approximated ones."""
+
+    def seen_from(self, J: np.ndarray, weights: np.ndarray, candidates: Which) -> Visits:
+        """Visits of candidates where the functions J have these weights (of the scaled target)."""
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How far a search goes, which depends on what visits cost.
+
+    offered, remembered : substitutes of each active function in a working set, and in a shortlist.
+    enough : nats that a round out of a shortlist must gain for another one.
+    left : nats that an addition may be worth in the end.
+    thorough : whether a round adds whatever is worth anything, not only what is worth a share of the best.
+    """
+
+    offered: int
+    remembered: int
+    enough: float
+    left: float
+    thorough: bool
+
+
+CHEAP = Pace(offered=4, remembered=256, enough=SETTLED, left=GAIN_TOLERANCE, thorough=True)
+COSTLY = Pace(offered=1, remembered=4, enough=16.0, left=1.0, thorough=False)
 
 
 @dataclass(frozen=True)
@@ -61,6 +94,11 @@ class View:
     def functions(self) -> np.ndarray:
         """The active functions, by their numbers among all candidates."""
         return self.scaling.kept[self.state.J]
+
+    @property
+    def weights(self) -> np.ndarray:
+        """Their weights, divided by the scale of the target."""
+        return to_numpy(self.state.mean) / to_numpy(self.scaling.norms)[self.state.J]
 
 
 @dataclass(frozen=True)
@@ -79,6 +117,11 @@ class Offer:
     theta: float
     swap: float
 
+    @property
+    def first(self) -> Offer:
+        """With no more than one substitute of each active function."""
+        return replace(self, substitutes=self.substitutes[:1])
+
 
 @dataclass(frozen=True)
 class Finished:
@@ -92,6 +135,8 @@ class Finished:
 class WorkingSets:
     """The search through M = `size` candidates."""
 
+    pace = CHEAP
+
     def __init__(self, size: int, prior: Prior, noise: Gaussian, solver: Solver, monitor: Monitor) -> None:
         self.every, self.sample = slice(0, size, 1), slice(0, size, -(-size // SAMPLE))
         self.prior, self.noise, self.solver, self.monitor = prior, noise, solver, monitor
@@ -101,12 +146,12 @@ class WorkingSets:
         """Whether a visit of all candidates costs so much that samples and shortlists save time."""
         return self.sample.step > FEW
 
-    def begin(self, rows: Rows, first: np.ndarray) -> View:
+    def begin(self, rows: TrueRows, first: np.ndarray) -> View:
         """A first model out of the functions `first`."""
         quadratic, scaling = rows.subset(np.sort(first))
         return View(self.solver.begin(self._problem(quadratic, scaling), self.monitor), scaling)
 
-    def solve(self, rows: Rows, first: np.ndarray) -> View:
+    def solve(self, rows: TrueRows, first: np.ndarray) -> View:
         """The best model out of the functions `first`."""
         quadratic, scaling = rows.subset(np.sort(first))
         return View(self.solver.solve(self._problem(quadratic, scaling), self.monitor).state, scaling)
@@ -120,6 +165,14 @@ class WorkingSets:
             if state.objective > before.state.objective:
                 view = View(state, before.scaling)
             if not state.objective > before.state.objective + PAYS or not self.monitor.going:
+                break
+        return view
+
+    def sweep(self, rows: Rows, view: View, candidates: np.ndarray) -> View:
+        """Contests and additions out of these candidates, a part of them after the other."""
+        for part in _blocks(candidates, PART):
+            view = self._round(rows, view, self.visit(rows, view, part))[0]
+            if not self.monitor.going:
                 break
         return view
 
@@ -137,23 +190,33 @@ class WorkingSets:
         """Swaps and additions out of an offer, and then out of its shortlist while they gain anything."""
         shortlist = offer.shortlist
         for _ in range(ROUNDS):
-            before = self.among(rows, view, offer.substitutes, offer.additions)
-            view = View(self.solver.finish(before.state, self.monitor).state, before.scaling)
-            gained = view.state.objective - before.state.objective
-            if not (self.many and gained > SETTLED and self.monitor.going):
+            view, gained = self._round(rows, view, offer)
+            if not (self.many and gained > self.pace.enough and self.monitor.going):
                 break
             offer = self.visit(rows, view, shortlist)
         return view
 
-    def finish(
-        self, visited: Rows, exact: Rows, view: View, offer: Offer, tol: float = GAIN_TOLERANCE
-    ) -> Finished:
+    def _round(self, rows: TrueRows, view: View, offer: Offer) -> tuple[View, float]:
+        """What the solver makes of an offer, and the nats that gains."""
+        before = self.among(rows, view, *self._wanted(view, offer))
+        if self.pace.thorough:
+            state = self.solver.finish(before.state, self.monitor).state
+        else:
+            state = self.solver.solve(before.state.problem, self.monitor, before.state).state
+        return View(state, before.scaling), state.objective - before.state.objective
+
+    def _wanted(self, view: View, offer: Offer) -> tuple[np.ndarray, ...]:
+        """What of an offer belongs in a working set: no substitutes where solvers exchange none."""
+        crowded = view.state.size > CROWDED and not self.pace.thorough
+        return (offer.additions,) if crowded else (offer.substitutes, offer.additions)
+
+    def finish(self, visited: Rows, exact: TrueRows, view: View, offer: Offer) -> Finished:
         """The same model on true columns, and what visits of all candidates still have to add to it.
 
         visited : the rows of the visits. What they recommend is looked at in true columns.
-        offer : of the last visit.  tol : nats that an addition may be worth in the end.
+        offer : of the last visit.
         """
-        moved = self.among(exact, view, offer.substitutes[:1], offer.additions)
+        moved = self.among(exact, view, *self._wanted(view, offer.first))
         apart, idle, standing = abs(moved.state.objective - view.state.objective), 0, -np.inf
         while True:
             solution = self.solver.finish(moved.state, self.monitor)
@@ -161,7 +224,7 @@ class WorkingSets:
             idle = 0 if view.state.objective > standing + SETTLED else idle + 1
             standing = view.state.objective
             offer = self.visit(visited, view, skipped=moved.scaling.kept)
-            settled = offer.gain <= tol and offer.swap <= max(tol, SETTLED)
+            settled = offer.gain <= self.pace.left and offer.swap <= max(self.pace.left, SETTLED)
             if settled or idle > PATIENCE or not self.monitor.going:
                 break
             moved, gap = self._recommended(visited, exact, view, offer)
@@ -169,13 +232,13 @@ class WorkingSets:
         solution = replace(solution, certificate=certify(solution.state).counting(offer.theta, offer.gain))
         return Finished(solution, view, bool(apart <= AGREEMENT and (settled or not self.monitor.going)))
 
-    def _recommended(self, visited: Rows, exact: Rows, view: View, offer: Offer) -> tuple[View, float]:
+    def _recommended(self, visited: Rows, exact: TrueRows, view: View, offer: Offer) -> tuple[View, float]:
         """On true columns: what an offer becomes under the rows of the visits, or the view if that is better.
 
         And how far the objective there is from what it is under the rows of the visits.
         """
         guess = self.refine(visited, view, offer) if self.many else view
-        here = self.among(exact, view, guess.functions, offer.substitutes[:1], offer.additions)
+        here = self.among(exact, view, guess.functions, *self._wanted(view, offer.first))
         positions = np.searchsorted(here.scaling.kept, guess.functions)
         there = _carried(guess, here.state.problem, here.scaling, positions)
         gap = abs(there.objective - guess.state.objective)
@@ -186,17 +249,19 @@ class WorkingSets:
     ) -> Offer:
         """These candidates (None: all) but those skipped, a block at a time."""
         active = view.functions
-        blocks = _blocks(self.every if candidates is None else candidates, BLOCK_ELEMENTS // len(active))
-        number = min(max(SHORTLIST // len(blocks), 1), REPEATED)
+        candidates = self.every if candidates is None else candidates
+        blocks = _blocks(candidates, BLOCK_ELEMENTS // len(active))
+        number = min(max(self.pace.remembered // len(blocks), 1), REPEATED)
         seen: list[tuple[Seen, np.ndarray]] = []
+        visits = rows.seen_from(active, view.weights, candidates)
         for block in blocks:
-            quadratic, scaling = rows.visit(active, block, skipped)
+            quadratic, scaling = visits.visit(active, block, skipped)
             problem = self._problem(quadratic, scaling)
             state = _carried(view, problem, scaling, np.arange(len(active)))
             seen.append((look(state.scores, number), scaling.kept))
-        return _best_of(seen)
+        return _best_of(seen, self.pace)
 
-    def among(self, rows: Rows, view: View, *functions: np.ndarray) -> View:
+    def among(self, rows: TrueRows, view: View, *functions: np.ndarray) -> View:
         """The same model in the problem of its functions and these."""
         together = np.unique(np.concatenate([view.functions, *(each.ravel() for each in functions)]))
         quadratic, scaling = rows.subset(together)
@@ -224,17 +289,19 @@ def _blocks(candidates: Which, size: int) -> list[Which]:
     return [slice(k, min(k + step, candidates.stop), candidates.step) for k in starts]
 
 
-def _best_of(seen: list[tuple[Seen, np.ndarray]]) -> Offer:
+def _best_of(seen: list[tuple[Seen, np.ndarray]], pace: Pace) -> Offer:
     """The best of all blocks."""
     additions = np.concatenate([kept[block.additions] for block, kept in seen])
     promised = np.concatenate([block.promised for block, _ in seen])
+    additions = additions[np.argsort(-promised, kind="stable")]
     substitutes = np.concatenate([kept[block.substitutes] for block, kept in seen])
     ratio = np.concatenate([block.ratio for block, _ in seen])
-    best = np.argsort(-ratio, axis=0, kind="stable")[:SUBSTITUTES]
+    best = np.argsort(-ratio, axis=0, kind="stable")[: pace.remembered]
+    substitutes = np.take_along_axis(substitutes, best, axis=0)
     return Offer(
-        substitutes=np.take_along_axis(substitutes, best, axis=0),
-        additions=additions[np.argsort(-promised, kind="stable")[:ADDITIONS]],
-        shortlist=np.unique(np.concatenate([substitutes.ravel(), additions])),
+        substitutes=substitutes[: pace.offered],
+        additions=additions[: max(ADDITIONS, len(substitutes.T) // 2)],
+        shortlist=np.unique(np.concatenate([substitutes.ravel(), additions[: substitutes.size]])),
         gain=max(block.gain for block, _ in seen),
         theta=max(block.theta for block, _ in seen),
         swap=max(block.swap for block, _ in seen),

@@ -18,12 +18,14 @@ from sklearn.utils import gen_batches
 
 from sparsebayes._array import Indices
 from sparsebayes.bases.on_demand import KernelOperator
-from sparsebayes.quadratic import DenseQuadratic, KnownRows, Quadratic
+from sparsebayes.quadratic import DenseQuadratic, Quadratic
 from sparsebayes.rows.memory import Scaling
 from sparsebayes.rows.scaled import usable
-from sparsebayes.rows.targets import Target, visited_norms
+from sparsebayes.rows.targets import Target
 
 STRIP = 1 << 21  # elements of Φ evaluated together
+PIECE = 512  # rows, and functions, evaluated together where they are not kept
+SYMMETRIC = 0.5  # of the functions: for more of them it takes less to evaluate half of all
 SAMPLE = 2048  # rows that the guess at the means is made from
 
 
@@ -48,7 +50,7 @@ class ExactRows:
 
     def subset(self, W: np.ndarray) -> tuple[Quadratic, Scaling]:
         """The problem of the functions W alone, as for `summarise`."""
-        statistics = self._pass(W, len(W))
+        statistics = self.statistics(W, len(W))
         kept = usable(statistics.norms)
         norms, means, W = statistics.norms[kept], statistics.means[kept], W[kept]
         G = statistics.G[np.ix_(kept, kept)] / (norms[:, None] * norms[None, :])
@@ -58,24 +60,41 @@ class ExactRows:
         quadratic = DenseQuadratic(h=h, G=G, residual_of=columns.residual, **self.target.shared)
         return quadratic, self.target.scaling(W, norms, means)
 
-    def visit(
-        self, J: np.ndarray, others: slice | np.ndarray, skipped: np.ndarray
-    ) -> tuple[Quadratic, Scaling]:
-        """The problem of J and `others` that knows the products of J alone: enough to score the others.
+    def products(self, W: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """Φ_Wᵀv for v (N,), in pieces of the kernel that stay in the cache."""
+        products = np.zeros(len(W))
+        for few in gen_batches(len(W), PIECE):
+            for rows in gen_batches(len(v), PIECE):
+                products[few] += v[rows] @ self.operator.block(rows, W[few])
+        return products
 
-        Those of the others that are in J, skipped or no candidates score nothing.
-        """
-        block = np.arange(len(self.candidates))[others]
-        W = np.concatenate([J, block])
-        statistics = self._pass(W, len(J))
-        norms = np.zeros(len(self.candidates))
-        norms[W] = statistics.norms
-        norms = visited_norms(norms * self.candidates, J, block, skipped)
-        G = statistics.G / (norms[: len(J), None] * norms[None, :])
-        scaling = self.target.scaling(W, norms, statistics.means)
-        return KnownRows(h=statistics.h / norms, rows=G, **self.target.shared), scaling
+    def slopes(self, W: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """Φᵀv of the functions W among all of them, (M,): a symmetric Φ is evaluated by halves."""
+        N, M = self.operator.shape
+        slopes = np.zeros(M)
+        if not self.operator.symmetric or len(W) < SYMMETRIC * M:
+            slopes[W] = self.products(W, v)
+            return slopes
+        for rows in gen_batches(N, PIECE):
+            for few in gen_batches(N - rows.start, PIECE):
+                few = slice(few.start + rows.start, few.stop + rows.start)
+                block = self.operator.block(rows, few)
+                slopes[few] += v[rows] @ block
+                if few != rows:
+                    slopes[rows] += block @ v[few]
+        return slopes
 
-    def _pass(self, W: np.ndarray, first: int) -> Statistics:
+    def residual(self, J: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """W(t − Φ_J w), (N,), of the scaled target; with an intercept about its mean."""
+        target, N = self.target, self.operator.shape[0]
+        batches = gen_batches(N, max(1, STRIP // len(J)))
+        error = target.values - np.concatenate([self.operator.block(rows, J) @ weights for rows in batches])
+        counts = np.ones(N) if target.weights is None else target.weights
+        if target.center:
+            error -= counts @ error / target.n
+        return counts * error
+
+    def statistics(self, W: np.ndarray, first: int) -> Statistics:
         """Everything about W in one pass, and the products of the first so many with all of them."""
         target, N = self.target, self.operator.shape[0]
         guess = self._guess(W)

@@ -85,6 +85,10 @@ class LowRankRows:
         quadratic = DenseQuadratic(h=self.c @ self.L[:, W] / self.norms[W], G=Z.T @ Z, **self.target.shared)
         return quadratic, self.target.scaling(W, self.norms[W], self.means[W])
 
+    def seen_from(self, J: np.ndarray, weights: np.ndarray, candidates: slice | np.ndarray) -> LowRankRows:
+        """Itself: what it has of the candidates does not depend on any weights."""
+        return self
+
     def visit(
         self, J: np.ndarray, others: slice | np.ndarray, skipped: np.ndarray
     ) -> tuple[Quadratic, Scaling]:
