@@ -141,6 +141,23 @@ def test_fits_by_columns_visit_every_candidate(by_columns, kernel, solver):
         )
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_fits_by_columns_with_curvatures_of_a_sample_of_the_rows(by_columns, monkeypatch, seed):
+    """The evidence is that of all rows, and no candidate is left that all rows would want much more."""
+    monkeypatch.setattr("sparsebayes.rows.around.ROWS", 250)
+    monkeypatch.setattr("sparsebayes.inference.working_set.SAMPLE", 20)  # so many candidates: shortlists
+    monkeypatch.setattr("sparsebayes.inference.working_set.PART", 60)
+    X, y, f = make_friedman(n=500, random_state=seed)
+    model = RelevanceVectorRegressor(gamma=0.1, fit_intercept=False).fit(X, y)
+    assert model.converged_
+    assert model.certificate_.gain_outside <= 1.0
+    assert model.log_evidence_ == pytest.approx(_evidence(model, X, y, gamma=0.1), abs=1e-6)
+    assert _true_gain(model, X, y, gamma=0.1) < 1.5
+    monkeypatch.undo()
+    dense = RelevanceVectorRegressor(gamma=0.1, fit_intercept=False).fit(X, y)
+    assert model.log_evidence_ > dense.log_evidence_ - 10
+
+
 def test_factor_that_disagrees_with_the_kernel_gives_way_to_the_matrix(on_demand, monkeypatch):
     X, y, _ = make_sinc2d(150, 0.1, random_state=2)
     monkeypatch.setattr("sparsebayes.inference.working_set.AGREEMENT", -1.0)

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from sparsebayes.bases.on_demand import KernelOperator
-from sparsebayes.inference.working_set import COSTLY, Finished, View, WorkingSets
+from sparsebayes.inference.offers import COSTLY
+from sparsebayes.inference.working_set import Finished, View, WorkingSets
 from sparsebayes.likelihoods import Gaussian
 from sparsebayes.priors import Prior
 from sparsebayes.rows import Scaling

@@ -15,6 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from sparsebayes._array import asfloat64, to_numpy
+from sparsebayes.inference.offers import CHEAP, SETTLED, Offer, best_of
 from sparsebayes.likelihoods import Gaussian
 from sparsebayes.posterior import Problem, State
 from sparsebayes.priors import Prior
@@ -22,19 +23,18 @@ from sparsebayes.quadratic import Quadratic
 from sparsebayes.rows import Scaling
 from sparsebayes.solvers import Monitor, Solution, Solver, certify
 from sparsebayes.solvers.active_set import CROWDED
-from sparsebayes.solvers.certificate import GAIN_TOLERANCE
+from sparsebayes.solvers.newton import maximise_jointly
 from sparsebayes.solvers.visit import Seen, look
 
-BLOCK_ELEMENTS = 1 << 18  # active functions times candidates looked at together
+BLOCK_ELEMENTS = 1 << 19  # active functions times candidates looked at together
 REPEATED = 8  # of each that are remembered at most, of one block
-ADDITIONS = 64  # or half as many as there are active functions
 PART = 4096  # candidates in a visit while a model is swept together
 SAMPLE = 2048  # candidates in a visit while the model is still rough
 FEW = 8  # so many times a sample are as good as one
 ROUNDS = 30
 PAYS = 4.0  # nats: a round of exchanges that gains less is the last
+PRUNING = 10  # Newton steps after a round that is not thorough
 ROUGH = 1.0  # nats: what a round of swaps and additions has to gain for another one, before the last rows
-SETTLED = 1e-3  # nats: the same in the end
 PATIENCE = 2  # rounds in which visits may recommend what true columns make nothing of
 AGREEMENT = 0.1  # nats: between the objective under the rows of the visits and the true ones
 NONE = np.zeros(0, dtype=np.int64)
@@ -63,27 +63,6 @@ class Rows(TrueRows, Protocol):
 
 
 @dataclass(frozen=True)
-class Pace:
-    """How far a search goes, which depends on what visits cost.
-
-    offered, remembered : substitutes of each active function in a working set, and in a shortlist.
-    enough : nats that a round out of a shortlist must gain for another one.
-    left : nats that an addition may be worth in the end.
-    thorough : whether a round adds whatever is worth anything, not only what is worth a share of the best.
-    """
-
-    offered: int
-    remembered: int
-    enough: float
-    left: float
-    thorough: bool
-
-
-CHEAP = Pace(offered=4, remembered=256, enough=SETTLED, left=GAIN_TOLERANCE, thorough=True)
-COSTLY = Pace(offered=1, remembered=4, enough=16.0, left=1.0, thorough=False)
-
-
-@dataclass(frozen=True)
 class View:
     """A state, and how its problem's numbers relate to the user's."""
 
@@ -99,28 +78,6 @@ class View:
     def weights(self) -> np.ndarray:
         """Their weights, divided by the scale of the target."""
         return to_numpy(self.state.mean) / to_numpy(self.scaling.norms)[self.state.J]
-
-
-@dataclass(frozen=True)
-class Offer:
-    """What a visit has to offer, functions by their numbers among all candidates.
-
-    substitutes : the best in place of each active function.  additions : the best to add, in order of gain.
-    shortlist : these and the next best.
-    gain, theta : the largest of all that were visited.  swap : what the best exchange of two functions gains.
-    """
-
-    substitutes: np.ndarray
-    additions: np.ndarray
-    shortlist: np.ndarray
-    gain: float
-    theta: float
-    swap: float
-
-    @property
-    def first(self) -> Offer:
-        """With no more than one substitute of each active function."""
-        return replace(self, substitutes=self.substitutes[:1])
 
 
 @dataclass(frozen=True)
@@ -187,7 +144,7 @@ class WorkingSets:
         return view, offer
 
     def refine(self, rows: Rows, view: View, offer: Offer) -> View:
-        """Swaps and additions out of an offer, and then out of its shortlist while they gain anything."""
+        """Swaps and additions out of an offer, and then out of its shortlist while a round gains enough."""
         shortlist = offer.shortlist
         for _ in range(ROUNDS):
             view, gained = self._round(rows, view, offer)
@@ -203,6 +160,8 @@ class WorkingSets:
             state = self.solver.finish(before.state, self.monitor).state
         else:
             state = self.solver.solve(before.state.problem, self.monitor, before.state).state
+            # the fewer functions, the less the next visit costs
+            state = maximise_jointly(state, ROUGH, PRUNING)
         return View(state, before.scaling), state.objective - before.state.objective
 
     def _wanted(self, view: View, offer: Offer) -> tuple[np.ndarray, ...]:
@@ -224,7 +183,8 @@ class WorkingSets:
             idle = 0 if view.state.objective > standing + SETTLED else idle + 1
             standing = view.state.objective
             offer = self.visit(visited, view, skipped=moved.scaling.kept)
-            settled = offer.gain <= self.pace.left and offer.swap <= max(self.pace.left, SETTLED)
+            swap = 0.0 if view.state.size > CROWDED else offer.swap
+            settled = offer.gain <= self.pace.left and swap <= max(self.pace.left, SETTLED)
             if settled or idle > PATIENCE or not self.monitor.going:
                 break
             moved, gap = self._recommended(visited, exact, view, offer)
@@ -259,7 +219,7 @@ class WorkingSets:
             problem = self._problem(quadratic, scaling)
             state = _carried(view, problem, scaling, np.arange(len(active)))
             seen.append((look(state.scores, number), scaling.kept))
-        return _best_of(seen, self.pace)
+        return best_of(seen, self.pace)
 
     def among(self, rows: TrueRows, view: View, *functions: np.ndarray) -> View:
         """The same model in the problem of its functions and these."""
@@ -287,22 +247,3 @@ def _blocks(candidates: Which, size: int) -> list[Which]:
     step = size * candidates.step
     starts = range(candidates.start, candidates.stop, step)
     return [slice(k, min(k + step, candidates.stop), candidates.step) for k in starts]
-
-
-def _best_of(seen: list[tuple[Seen, np.ndarray]], pace: Pace) -> Offer:
-    """The best of all blocks."""
-    additions = np.concatenate([kept[block.additions] for block, kept in seen])
-    promised = np.concatenate([block.promised for block, _ in seen])
-    additions = additions[np.argsort(-promised, kind="stable")]
-    substitutes = np.concatenate([kept[block.substitutes] for block, kept in seen])
-    ratio = np.concatenate([block.ratio for block, _ in seen])
-    best = np.argsort(-ratio, axis=0, kind="stable")[: pace.remembered]
-    substitutes = np.take_along_axis(substitutes, best, axis=0)
-    return Offer(
-        substitutes=substitutes[: pace.offered],
-        additions=additions[: max(ADDITIONS, len(substitutes.T) // 2)],
-        shortlist=np.unique(np.concatenate([substitutes.ravel(), additions[: substitutes.size]])),
-        gain=max(block.gain for block, _ in seen),
-        theta=max(block.theta for block, _ in seen),
-        swap=max(block.swap for block, _ in seen),
-    )

@@ -79,6 +79,7 @@ class SeenFrom:
         self.slopes[J] = rows.exact.products(J, residual)
         self.left, self.means = rows.columns(J)
         self.left *= np.sqrt(rows.counts)[:, None]
+        self.corner = self.left.T @ self.left
 
     def visit(
         self, J: np.ndarray, others: slice | np.ndarray, skipped: np.ndarray
@@ -103,8 +104,8 @@ class SeenFrom:
         """G of J with J and the block, diagonal of G and means of them all, on the sample."""
         first, root = self.left.shape[1], np.sqrt(self.rows.counts)[:, None]
         G = np.empty((first, first + len(block)))
-        G[:, :first] = self.left.T @ self.left
-        squares, means = [column_squares(self.left)], [self.means]
+        G[:, :first] = self.corner
+        squares, means = [self.corner.diagonal()], [self.means]
         for few in gen_batches(len(block), max(1, STRIP // len(root))):
             Phi, middle = self.rows.columns(block[few])
             Phi *= root
