@@ -115,15 +115,22 @@ def scores(y: np.ndarray, mean: np.ndarray, std: np.ndarray, unit: float) -> Mea
 def ours(
     X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.ndarray, unit: float, some: Any
 ) -> Measured:
-    """Defaults and gamma="ard", all rows; the density with variance="augmented" as well."""
+    """Defaults and gamma="ard", all rows; the density with the other variances as well."""
     start = time.process_time()
-    model = RelevanceVectorRegressor(gamma="ard").fit(X, y)
+    model = RelevanceVectorRegressor(gamma="ard", variance="dense").fit(X, y)
     seconds = time.process_time() - start
+    dense = scores(y_test, *model.predict(X_test, return_std=True), unit)["nlpd"]
+    # what the other variances would have kept, without fitting the same model again
+    model._own_variance = None
     found = scores(y_test, *model.predict(X_test, return_std=True), unit)
-    # what variance="augmented" would have kept, without fitting the same model again
-    model._augmentation = Augmentation.of(model._fitted_basis, X, y, None, model._result)
+    model._own_variance = Augmentation.of(model._fitted_basis, X, y, None, model._result)
     augmented = scores(y_test, *model.predict(X_test, return_std=True), unit)["nlpd"]
-    return found | {"seconds": seconds, "vectors": len(model.relevance_), "augmented": augmented}
+    return found | {
+        "seconds": seconds,
+        "vectors": len(model.relevance_),
+        "augmented": augmented,
+        "dense": dense,
+    }
 
 
 def grid(
@@ -277,10 +284,11 @@ def table_real(kept: Kept, load: Any, sets: list[str]) -> str:
                 f"{mine['rmse'] / machine['few']:.3f}",
                 f"{mine['nlpd'] - gp['nlpd']:+.3f}",
                 f"{mine['augmented'] - gp['nlpd']:+.3f}",
+                f"{mine['dense'] - gp['nlpd']:+.3f}",
                 number(mine["seconds"] / machine["seconds"], ".2f"),
             ]
         )
-    ratios.append(["asked for", "≤ 1", "", "≤ 0.1", "", "≤ 1"])
+    ratios.append(["asked for", "≤ 1", "", "≤ 0.1", "", "", "≤ 1"])
     head = ["set", "method", "RMSE", "NLPD", "vectors", "CPU seconds"]
     ratio_head = [
         "set",
@@ -288,6 +296,7 @@ def table_real(kept: Kept, load: Any, sets: list[str]) -> str:
         f"RMSE / SVR's on {MOST} rows",
         "NLPD − GP's",
         'same, variance="augmented"',
+        'same, variance="dense"',
         "time / grid's",
     ]
     text = (

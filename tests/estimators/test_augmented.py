@@ -87,12 +87,12 @@ def test_a_function_that_is_zero_everywhere_adds_nothing():
 def test_training_rows_are_kept_only_where_needed():
     X, y, _, queries = _problem(3)
     model = RelevanceVectorRegressor(RBF(0.5)).fit(X, y)
-    assert model._augmentation is None
+    assert model._own_variance is None
     model.set_params(variance="augmented").fit(X, y)
-    assert model._augmentation.X.shape == X.shape
+    assert model._own_variance.X.shape == X.shape
     with pytest.raises(ValueError, match="return_cov has no meaning with variance='augmented'"):
         model.predict(queries, return_cov=True)
-    assert model.set_params(variance="posterior").fit(X, y)._augmentation is None
+    assert model.set_params(variance="posterior").fit(X, y)._own_variance is None
 
 
 def test_kept_rows_are_the_models_own():

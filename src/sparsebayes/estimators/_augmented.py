@@ -18,13 +18,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparsebayes.bases import BoundBasis
+from sparsebayes.estimators._variances import QueryVariance
 from sparsebayes.inference import Result
-
-SMALL_BLOCK = 256  # queries at a time that are always affordable
 
 
 @dataclass(frozen=True, eq=False)
-class Augmentation:
+class Augmentation(QueryVariance):
     """What the extra variance needs of the training data.
 
     basis : the retained functions; `centred_at` gives the extra one.
@@ -51,9 +50,19 @@ class Augmentation:
         return cls(basis, X.copy(), counts, basis(X) - result.column_means, variance, result)
 
     @property
-    def rows_at_once(self) -> int:
-        """Most queries for which their own kernel matrix is no larger than that against the training rows."""
-        return max(len(self.X), SMALL_BLOCK)
+    def n(self) -> int:
+        """All of them."""
+        return len(self.X)
+
+    def variance(self, X: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """That of the sparse model, and what one more function adds."""
+        return self.result.variance(columns) + self.extra_variance(X, columns)
+
+    def covariance(self, X: np.ndarray) -> np.ndarray:
+        """There is none."""
+        raise ValueError(
+            "return_cov has no meaning with variance='augmented': every query has a function of its own."
+        )
 
     def extra_variance(self, X: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """e*²/(α* + S*) at each row of X (q, d); columns (q, S) are the retained functions there."""

@@ -9,9 +9,9 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sparsebayes import inference
-from sparsebayes.estimators._augmented import Augmentation
 from sparsebayes.estimators._base import SparseBayesModel
 from sparsebayes.estimators._validation import check_something_to_model, check_targets
+from sparsebayes.estimators._variances import QueryVariance
 from sparsebayes.inference import Result
 
 
@@ -20,7 +20,7 @@ class RegressionModel(RegressorMixin, SparseBayesModel):
 
     noise_variance: float | None
     noise_prior: tuple[float, float] | None
-    _augmentation: Augmentation | None = None
+    _own_variance: QueryVariance | None = None  # where it is not that of the sparse model
     _first_noise: float | None = None  # where the noise starts, where something is known of it
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -113,23 +113,20 @@ class RegressionModel(RegressorMixin, SparseBayesModel):
     def _needs(self, with_variance: bool) -> tuple[int, int | None]:
         """Numbers a query needs, and how many queries may be taken at a time (None: any)."""
         width = len(self.coef_)
-        if with_variance and self._augmentation is not None:
-            return width + len(self._augmentation.X), self._augmentation.rows_at_once
+        if with_variance and self._own_variance is not None:
+            return width + self._own_variance.n, self._own_variance.rows_at_once
         return width, None
 
     def _variance(self, X: Any, columns: np.ndarray) -> np.ndarray:
-        variance = self._result.variance(columns)
-        if self._augmentation is not None:
-            variance = variance + self._augmentation.extra_variance(X, columns)
-        return variance
+        if self._own_variance is not None:
+            return self._own_variance.variance(X, columns)
+        return self._result.variance(columns)
 
     def _mean_and_covariance(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Joint mean and covariance σ²I + σ²/n + (Φ−φ̄)Σ(Φ−φ̄)ᵀ (the middle term with an intercept only)."""
-        if self._augmentation is not None:
-            raise ValueError(
-                "return_cov has no meaning with variance='augmented': every query has a function of its own."
-            )
         result, columns = self._result, self._fitted_basis(X)
+        if self._own_variance is not None:
+            return columns @ self.coef_ + self.intercept_, self._own_variance.covariance(X)
         centred = columns - result.column_means
         covariance = centred @ result.covariance @ centred.T
         if result.has_intercept:

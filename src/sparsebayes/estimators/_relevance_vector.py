@@ -12,13 +12,15 @@ from sparsebayes.estimators._augmented import Augmentation, check_centre
 from sparsebayes.estimators._candidates import is_pairwise
 from sparsebayes.estimators._learning import DENSE_NOISE, LearningModel
 from sparsebayes.estimators._regression import RegressionModel
+from sparsebayes.estimators._variances import DenseVariance
 from sparsebayes.inference.centres import CentredModel
 from sparsebayes.inference.dense import GaussianEvidence
+from sparsebayes.inference.dense_variance import DensePosterior
 from sparsebayes.inference.regression import checked_variance
 from sparsebayes.inference.scales import Learned, Rows
 from sparsebayes.solvers import Progress
 
-VARIANCES = ("posterior", "augmented")
+VARIANCES = ("posterior", "augmented", "dense")
 
 
 class RelevanceVectorRegressor(LearningModel, RegressionModel):
@@ -61,13 +63,14 @@ class RelevanceVectorRegressor(LearningModel, RegressionModel):
         the n − 1 orthonormal contrasts of y, with its −(n−1)/2 · log 2π, divided by √n. With False the model
         is y = Φw + ε to the letter and the evidence is the density of y under N(0, σ²I + ΦA⁻¹Φᵀ), with its
         −n/2 · log 2π.
-    variance : {"posterior", "augmented"}, default="posterior"
+    variance : {"posterior", "augmented", "dense"}, default="posterior"
         What the standard deviation of a prediction rests on. "posterior" is that of the sparse model, which
         with a local kernel shrinks to the noise far from the relevance vectors. "augmented" adds one more
         function, centred at the query point, with the prior variance of the training targets: the standard
         deviation then grows with the distance from the data [Rasmussen & Quiñonero-Candela 2005, RVM*]. The
         mean stays that of the sparse model. Fitting then keeps the training rows, and a prediction costs a
-        pass over them.
+        pass over them. "dense", with gamma="evidence" or "ard", is that of the Gaussian process the scales
+        were learned from, given up to 1000 rows: it counts that other functions would have done as well.
     max_iter : int, default=10000
         Most iterations of the solver; a `ConvergenceWarning` says when they did not suffice.
     tol : float, default=1e-6
@@ -173,6 +176,8 @@ class RelevanceVectorRegressor(LearningModel, RegressionModel):
         self.verbose = verbose
         self.callback = callback
 
+    _dense: DensePosterior | None  # between learning the scales and the end of the fit
+
     def _rows(self, bound: BoundBasis, X: np.ndarray, y: np.ndarray, counts: np.ndarray) -> Rows:
         known, center = self.noise_variance, bool(self.fit_intercept)
         beta = None if known is None else 1 / checked_variance(known, "noise_variance")
@@ -189,24 +194,31 @@ class RelevanceVectorRegressor(LearningModel, RegressionModel):
     def _learn(
         self, bound: BoundBasis, X: np.ndarray, y: np.ndarray, weights: np.ndarray | None
     ) -> tuple[BoundBasis, np.ndarray]:
-        self._first_noise = None
+        self._first_noise, self._dense = None, None
         return super()._learn(bound, X, y, weights)
 
     def _use(self, learned: Learned) -> None:
         if self.noise_variance is None:
             self._first_noise = DENSE_NOISE * learned.noise_variance
+        if self.variance == "dense":
+            self._dense = DensePosterior.of(learned.model, learned.theta)
 
     def _check_bound(self, bound: BoundBasis, X: np.ndarray) -> None:
         if not (isinstance(self.variance, str) and self.variance in VARIANCES):
             raise ValueError(f"variance must be one of {list(VARIANCES)}, got {self.variance!r}.")
         if self.variance == "augmented":
             check_centre(bound, X)
+        if self.variance == "dense" and not self._learns:
+            raise ValueError(f"variance='dense' needs gamma='evidence' or 'ard', got gamma={self.gamma!r}.")
 
     def _keep(self, X: np.ndarray, y: np.ndarray, weights: np.ndarray | None) -> None:
         super()._keep(X, y, weights)
-        self._augmentation = None
+        self._own_variance = None
         if self.variance == "augmented":
-            self._augmentation = Augmentation.of(self._fitted_basis, X, y, weights, self._result)
+            self._own_variance = Augmentation.of(self._fitted_basis, X, y, weights, self._result)
+        if self._dense is not None:
+            self._own_variance = DenseVariance(self._dense, self.noise_variance_)
+            self._dense = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

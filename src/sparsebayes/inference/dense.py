@@ -97,14 +97,19 @@ class GaussianEvidence(DenseEvidence):
 
     def whitened(self, K: np.ndarray, tail: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """R = L⁻¹ with C = LLᵀ; where there is an intercept, without the direction of L⁻¹1."""
-        noise = 1 / (self._precision(tail) * self.counts)
-        L = scipy.linalg.cholesky(plus_diagonal(K.copy(), noise), lower=True)
+        L = self.factor(K, tail)
         R = scipy.linalg.solve_triangular(L, np.column_stack([np.ones(self.n), self.t, columns]), lower=True)
         if self.center:
             size, constant = np.linalg.norm(R, axis=0), R[:, 0] / np.linalg.norm(R[:, 0])
             R -= np.outer(constant, constant @ R)
             R[:, np.linalg.norm(R, axis=0) < CONSTANT * size] = 0.0
         return R[:, 1], R[:, 2:]
+
+    def factor(self, K: np.ndarray, tail: np.ndarray) -> np.ndarray:
+        """L of C = K + diag(1/(β counts)) = LLᵀ."""
+        return scipy.linalg.cholesky(
+            plus_diagonal(K.copy(), 1 / (self._precision(tail) * self.counts)), lower=True
+        )
 
     def _precision(self, tail: np.ndarray) -> float:
         return math.exp(tail[0]) if self.beta is None else self.beta

@@ -44,12 +44,15 @@ class Learned:
 
     log_evidence : of the dense model on the rows it was learned from.  noise_variance : its σ²; NaN where
     there is no noise to estimate.  idle : numbers of the functions without a centre it has no use for.
+    model, theta : the dense model of up to `ROWS` rows, and its parameters.
     """
 
     bound: BoundBasis
     log_evidence: float
     noise_variance: float
     idle: np.ndarray
+    model: DenseModel
+    theta: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,7 @@ def learn_scales(bound: BoundBasis, rows: Rows) -> Learned:
         value, theta = _without_idle(model, bound, rows, value, theta)
         idle = idle_functions(model, theta)
     noise = math.exp(-theta[-1]) if model.evidence.tail else math.nan
-    return Learned(bound.with_log_scales(theta[: model.scales]), value, noise, idle)
+    return Learned(bound.with_log_scales(theta[: model.scales]), value, noise, idle, model, theta)
 
 
 def _by_few_rows(bound: BoundBasis, rows: Rows) -> tuple[DenseModel, float, np.ndarray]:
