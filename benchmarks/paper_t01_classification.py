@@ -255,13 +255,13 @@ def benchmarks(load: Any, most: int) -> str:
         f"cross-validation on the training parts of the first {min(most, CHOOSING)} splits: one width r of "
         "the Gaussian kernel, the median over those splits of the width with the fewest errors (then log "
         f"loss), out of r/√d = {WIDTHS[0]:g} … {WIDTHS[-1]:g} in steps of √2; or an own width for every "
-        'input, learned by the evidence (`gamma="ard"`), where that leaves fewer errors than the one width '
-        "in all that was left out, in the same folds. Own widths were added to the settings after their test "
-        "errors had been seen (on four sets: better than one width on image, worse on breast-cancer, "
-        "waveform and german); the rule was fixed before any of their cross-validated errors had been seen, "
-        "and no test error enters it. Pima is standardised by its training inputs and has 7 of the 8 printed "
-        "inputs. Printed columns are those of the paper; the last line divides by its support vector machine "
-        "and averages over these sets."
+        'input, learned by the evidence (`gamma="ard"`), where that leaves fewer errors (then log loss) than '
+        "the one width in all that was left out, in the same folds. Own widths were added to the settings "
+        "after their test errors had been seen (on four sets: better than one width on image, worse on "
+        "breast-cancer, waveform and german); the rule was fixed before any of their cross-validated errors "
+        "had been seen, and no test error enters it. Pima is standardised by its training inputs and has 7 "
+        "of the 8 printed inputs. Printed columns are those of the paper; the last line divides by its "
+        "support vector machine and averages over these sets."
     )
     second = (
         "What was chosen, the errors left out with one width and with own widths, and libsvm's support "
