@@ -1,11 +1,11 @@
 """The settings of usps.py chosen on training images alone.
 
 A setting is fitted to some of the training images and looked at on a fifth that is held out. One setting
-after the other takes its best value, from the plainest on: movements, blur, gamma, scale, in the order of what
-they did in a trial on 700 training images. What decides, and was fixed before anything was computed, is the
-log loss of the images held out, which is less noisy than some twenty errors; settings whose vectors, carried
-over to all images by the growth from half as many to those fitted, would be more than the 316 of T01 do not
-count.
+after the other takes its best value, from the plainest on: movements, blur, gamma, scale, in the order of
+what they did in a trial on 700 training images. What decides, and was fixed before anything was computed, is
+the log loss of the images held out, which is less noisy than some twenty errors; settings whose vectors,
+carried over to all images by the growth from half as many to those fitted, would be more than the 316 of T01
+do not count.
 """
 
 from __future__ import annotations
