@@ -22,6 +22,7 @@ Indices = Sequence[int] | np.ndarray  # which functions (or positions): bookkeep
 BLOCK = 1 << 15  # elements looked at together: small enough to stay in the cache
 LEAF, LARGEST_SPLIT = 64, 512  # sizes between which a triangular inverse by halves beats LAPACK's
 PANEL = 32  # columns that a QR works on together
+FEW, SMALL_PRODUCT = 32, 500_000  # rows and multiplications below which BLAS need not copy a factor first
 
 
 class NotPositiveDefinite(ArithmeticError):
@@ -131,6 +132,24 @@ def lower_transposed_times(L: Array, X: Array) -> Array:
     return _triangular_product(L, X.copy(), transposed=True) if is_numpy(X) else L.T @ X
 
 
+def few_times(A: Array, B: Array) -> Array:
+    """A B for few rows A (k, n) and a B (n, m) stored by columns.
+
+    BLAS copies a large B before it multiplies, which takes longer than the product with few rows does. It
+    need not copy a small one, so that B is taken in strips of columns.
+    """
+    (k, n), m = A.shape, B.shape[1]
+    if not is_numpy(B) or not B.flags.f_contiguous or not 1 < k <= FEW or k * n * m <= SMALL_PRODUCT:
+        return A @ B
+    width = max(1, SMALL_PRODUCT // (k * n))
+    whole = m - m % width
+    product = np.empty((k, m))
+    strips = B.T[:whole].reshape(-1, width, n).transpose(0, 2, 1)
+    np.matmul(A, strips, out=product[:, :whole].reshape(k, -1, width).transpose(1, 0, 2))
+    np.matmul(A, B[:, whole:], out=product[:, whole:])
+    return product
+
+
 def _triangular_product(L: np.ndarray, X: np.ndarray, transposed: bool) -> np.ndarray:
     """Computed as (XᵀLᵀ)ᵀ or (XᵀL)ᵀ: the transpose of X is in BLAS's own order."""
     trans = 0 if transposed else 1
@@ -140,8 +159,10 @@ def _triangular_product(L: np.ndarray, X: np.ndarray, transposed: bool) -> np.nd
 def add_diagonal(A: Array, d: Array) -> Array:
     """A + diag(d); A is the caller's own and may be changed in place."""
     if is_numpy(A):
-        view = np.einsum("ii->i", A)  # a view of the diagonal, whatever order A is stored in
-        view += d
+        if A.flags.forc:
+            A.ravel(order="K")[:: A.shape[0] + 1] += d  # a view, whichever of the two orders A is stored in
+        else:
+            np.einsum("ii->i", A)[...] += d
         return A
     xp = namespace(A)
     return A + xp.eye(A.shape[0], dtype=A.dtype, device=device(A)) * d

@@ -176,8 +176,9 @@ class State:
 def _factor(G: Array, alpha: Array, beta: float) -> Array:
     """L with A + βG = LLᵀ; where rounding has made that indefinite, of the nearest matrix that is not."""
     for jitter in (0.0, 1e-14, 1e-12, 1e-10):
+        ridge = alpha + jitter * beta * alpha.shape[0] if jitter else alpha
         try:
-            return cholesky(add_diagonal(beta * G, alpha + jitter * beta * alpha.shape[0]))
+            return cholesky(add_diagonal(beta * G, ridge))
         except NotPositiveDefinite:
             continue
     raise NotPositiveDefinite

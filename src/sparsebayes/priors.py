@@ -63,10 +63,11 @@ class Prior(BaseEstimator, ABC):
         xp = namespace(s)
         # α = 0 is what underflow leaves of a function that says nothing (s and q next to 0)
         inside = xp.isfinite(alpha) & (alpha > 0)
-        finite = xp.where(inside, alpha, xp.ones_like(alpha))
-        x = s / finite
-        value = 0.5 * (q * q / (finite + s) - xp.log1p(x)) + self.log_density(finite, beta, unit)
-        return xp.where(inside, value, xp.zeros_like(value))
+        finite = xp.where(inside, alpha, 1.0)
+        value = 0.5 * (q * q / (finite + s) - xp.log1p(s / finite))
+        if not self.flat:
+            value = value + self.log_density(finite, beta, unit)
+        return xp.where(inside, value, 0.0)
 
     def total(self, alpha: Array, beta: float, unit: Array) -> float:
         """Σ log p(α) over the active functions."""
@@ -130,7 +131,7 @@ class Uniform(Prior):
         xp = namespace(s)
         theta = q * q - s
         inside = theta > 0
-        return xp.where(inside, s * s / xp.where(inside, theta, xp.ones_like(theta)), math.inf)
+        return xp.where(inside, s * s / xp.where(inside, theta, 1.0), math.inf)
 
     def log_density(self, alpha: Array, beta: float, unit: Array) -> Array:
         """0."""

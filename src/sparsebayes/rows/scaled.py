@@ -85,8 +85,10 @@ class ScaledColumns:
         signature : (M,) the products of every column with one random vector: equal columns have equal ones.
         """
         groups = alike(np.abs(to_numpy(signature)))
-        repeats = [m for group in groups for m in _same_as_first(self, group)]
-        return np.setdiff1d(np.arange(self.size), repeats)
+        distinct = np.ones(self.size, dtype=bool)
+        for group in groups:
+            distinct[_same_as_first(self, group)] = False
+        return np.flatnonzero(distinct)
 
 
 def usable(norms: Array) -> np.ndarray:

@@ -32,7 +32,8 @@ from sparsebayes.solvers.stages import better, lowered
 CRUDE_GAIN = 1.0  # nats: growing before the exchanges stops when nothing is worth more
 TRIAL_GAIN = 0.3  # nats: the same while an exchange is being tried
 WORTHWHILE = 2.0  # nats: an exchange round that gains less is the last (on small problems: LOOSE)
-SETTLED = 1e-3  # nats: the least a swap or a rival must gain, and what Newton steps before swaps leave behind
+SETTLED = 1e-3  # nats: the least a swap or a rival must gain
+BRIEF = 4  # Newton steps between swaps: what more of them would gain, the next swap may change
 SMALLEST_POOL = 8
 SMALL = 256  # functions: where there are no more, all of them are let in at once as well
 FRACTION = 0.1  # of the best gain: what is worth less waits for the next scoring pass
@@ -198,12 +199,12 @@ class ActiveSet(Solver):
         Newton steps get there as well once the better one is in, but along a saddle, where they are slow.
         """
         going = True
-        state = maximise_jointly(state, SETTLED, 20)
+        state = maximise_jointly(state, LOOSE, BRIEF)
         while going:
             following = self._moved(state.scores)
             if following is None:
                 return state, True
-            state = maximise_jointly(following, SETTLED, 20)
+            state = maximise_jointly(following, LOOSE, BRIEF)
             going = monitor.record(state)
         return state, False
 
