@@ -65,3 +65,27 @@ def test_masked_sums_in_every_namespace(size):
     x, mask = rng.standard_normal(size) ** 2, rng.random(size) < 0.4
     for convert in (np.asarray, array_api_strict.asarray):
         assert _array.masked_sum(convert(x), mask) == pytest.approx(x[mask].sum(), rel=1e-12)
+
+
+@pytest.mark.parametrize("k", [1, 2, 7, 32, 33])
+@pytest.mark.parametrize(("n", "m"), [(40, 30), (900, 700), (1100, 601), (600_000, 3)])
+def test_few_rows_times_many_columns_is_the_product(k, n, m):
+    rng = np.random.default_rng(k)
+    A, B = rng.standard_normal((k, n)), np.asfortranarray(rng.standard_normal((n, m)))
+    for left, right in (
+        (A, B),
+        (np.asfortranarray(A), B),
+        (A, np.ascontiguousarray(B)),
+        (A[:, ::-1], B[::-1]),
+    ):
+        np.testing.assert_allclose(_array.few_times(left, right), A @ B, atol=1e-9 * n**0.5)
+    strict = _array.few_times(array_api_strict.asarray(A[:, :40]), array_api_strict.asarray(B[:40]))
+    np.testing.assert_allclose(np.asarray(strict), A[:, :40] @ B[:40])
+
+
+@pytest.mark.parametrize("view", [lambda A: A, lambda A: A.T, lambda A: A[::2, ::2]])
+def test_diagonals_are_added_in_place_however_an_array_is_stored(view):
+    A = view(np.random.default_rng(0).standard_normal((8, 8)))
+    expected = A + np.diag(np.arange(float(len(A))))
+    np.testing.assert_array_equal(_array.add_diagonal(A, np.arange(float(len(A)))), expected)
+    np.testing.assert_array_equal(A, expected)

@@ -23,6 +23,7 @@ BLOCK = 1 << 15  # elements looked at together: small enough to stay in the cach
 LEAF, LARGEST_SPLIT = 64, 512  # sizes between which a triangular inverse by halves beats LAPACK's
 PANEL = 32  # columns that a QR works on together
 FEW, SMALL_PRODUCT = 32, 500_000  # rows and multiplications below which BLAS need not copy a factor first
+NARROWEST = 8  # columns: strips narrower than this are no product of matrices
 
 
 class NotPositiveDefinite(ArithmeticError):
@@ -139,9 +140,9 @@ def few_times(A: Array, B: Array) -> Array:
     need not copy a small one, so that B is taken in strips of columns.
     """
     (k, n), m = A.shape, B.shape[1]
-    if not is_numpy(B) or not B.flags.f_contiguous or not 1 < k <= FEW or k * n * m <= SMALL_PRODUCT:
+    width = SMALL_PRODUCT // max(k * n, 1)
+    if not is_numpy(B) or not B.flags.f_contiguous or not 1 < k <= FEW or not NARROWEST <= width < m:
         return A @ B
-    width = max(1, SMALL_PRODUCT // (k * n))
     whole = m - m % width
     product = np.empty((k, m))
     strips = B.T[:whole].reshape(-1, width, n).transpose(0, 2, 1)

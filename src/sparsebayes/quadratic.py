@@ -41,6 +41,8 @@ class Quadratic(ABC):
 
     offset : what the log-likelihood has beside the formula above (the integral over an intercept).
     residual_of : exact ‖t − Φ_J w‖² by a pass over the active columns, None where no rows can be read.
+    far_apart : order, size -> so many of the functions in `order` that are little alike, None where that is
+        not known for next to nothing.
     orthonormal : whether G is known to be the identity.
     """
 
@@ -53,9 +55,10 @@ class Quadratic(ABC):
         h: Array,
         offset: float = 0.0,
         residual_of: Callable[[Indices, Array], float] | None = None,
+        far_apart: Callable[[np.ndarray, int], np.ndarray | None] | None = None,
     ) -> None:
         self.n, self.tt, self.h, self.offset = n, tt, h, offset
-        self.residual_of = residual_of
+        self.residual_of, self.far_apart = residual_of, far_apart
         self.xp: Any = namespace(h)
         self.size = int(h.shape[0])
 

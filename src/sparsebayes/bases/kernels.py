@@ -19,7 +19,7 @@ from sparsebayes.bases._parts import HasParts
 from sparsebayes.bases._scales import positive_numbers
 from sparsebayes.bases.base import Basis, BoundBasis, as_indices, as_points, check_finite
 from sparsebayes.bases.on_demand import KernelOperator
-from sparsebayes.bases.operators import DenseOperator, Operator
+from sparsebayes.bases.operators import DenseOperator, KernelMatrix, Operator
 
 HELD_ELEMENTS = 1500**2  # of a kernel matrix: up to so many it is formed at once
 SELF_PRODUCTS = 64  # points whose k(x, x) are taken together
@@ -108,7 +108,9 @@ class BoundKernel(BoundBasis):
             return KernelOperator(self.kernel, X, self.centres)
         if not self.kernel.symmetric or 0 in (X.shape[0], self.n_functions):
             return super().operator(X)
-        return DenseOperator(BoundKernel(self.kernel, as_points(X))(self.centres).T)
+        Phi = BoundKernel(self.kernel, as_points(X))(self.centres).T
+        own = is_numpy(Phi) and (X is self.centres or np.array_equal(X, self.centres))
+        return KernelMatrix(Phi) if own and self.positive_semidefinite else DenseOperator(Phi)
 
     def select(self, J: Sequence[int]) -> BoundKernel:
         """The centres J alone."""

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from sparsebayes._array import Array, Indices
-from sparsebayes.bases.operators import BLOCK_ELEMENTS, DenseOperator, Operator
+from sparsebayes.bases.operators import BLOCK_ELEMENTS, DenseOperator, KernelMatrix, Operator
 
 HELD_AFTER_ALL = 16000**2  # elements of a kernel matrix that fit in memory
 
@@ -76,7 +76,8 @@ class KernelOperator(Operator):
 
     def dense(self) -> DenseOperator:
         """All of Φ in memory."""
-        return DenseOperator(self.columns(range(self.shape[1])))
+        Phi = self.columns(range(self.shape[1]))
+        return KernelMatrix(Phi) if self.positive else DenseOperator(Phi)
 
     @property
     def fits(self) -> bool:

@@ -26,6 +26,8 @@ from sparsebayes._array import (
 )
 
 BLOCK_ELEMENTS = 1 << 19  # elements of Φ looked at together: small enough to stay in the cache
+TIE = 1e-10  # functions are equally like another where they differ by less in that
+SAME = 1e-6  # 1 less how alike two functions are below which they count as one
 
 
 class Operator(ABC):
@@ -63,6 +65,13 @@ class Operator(ABC):
             for start in range(0, M, step)
         ]
         return xp.concat([p[0] for p in pieces]), xp.concat([p[1] for p in pieces])
+
+    def far_apart(self, order: np.ndarray, size: int) -> np.ndarray | None:
+        """So many of the functions in `order` that are little alike, its first among them.
+
+        None where nothing is known of how alike functions are, or there are not so many that differ.
+        """
+        return None
 
     def squares(self, weights: Array, shift: Array, scale: Array) -> Array:
         """Σ_n W_nk ((φ_nm − shift_m)/scale_m)², columns m by weightings k: (M, K) from W (N, K)."""
@@ -118,6 +127,31 @@ class DenseOperator(Operator):
     def adjoint(self, V: Array) -> Array:
         """Φᵀ V, computed as (VᵀΦ)ᵀ, which BLAS does nearly twice as fast for a few columns V."""
         return few_times(V.T, self.Phi).T
+
+
+class KernelMatrix(DenseOperator):
+    """A positive semi-definite kernel at its own centres, NumPy: Φ_nm = k(z_n, z_m), stored by columns.
+
+    The kernel is an inner product, so that |k(z, z')|/√(k(z, z) k(z', z')) says how alike two functions are.
+    """
+
+    def far_apart(self, order: np.ndarray, size: int) -> np.ndarray | None:
+        """One after the other the function least like those chosen, the earlier in `order` where two tie."""
+        root = np.sqrt(np.maximum(self.Phi.diagonal(), 0.0))
+        order = order[root[order] > 0]
+        if not len(order):
+            return None
+        inverse = 1 / np.where(root > 0, root, 1.0)
+        handicap = np.full(len(root), np.inf)
+        handicap[order] = np.linspace(0.0, TIE, len(order))
+        likest, chosen = np.full(len(root), -1.0), [int(order[0])]
+        while len(chosen) < size:
+            m = chosen[-1]
+            np.maximum(likest, np.abs(self.Phi[:, m] * inverse) * inverse[m] + handicap, out=likest)
+            chosen.append(int(likest.argmin()))
+            if likest[chosen[-1]] > 1 - SAME:
+                return None
+        return np.asarray(chosen)
 
 
 class SparseOperator(Operator):

@@ -120,9 +120,13 @@ def summarise(
 def quadratic_of(rows: Any, h: Array, tt: float, scaling: Scaling) -> Quadratic:
     """What a solver sees of scaled rows: all of G where there are few functions, else columns on demand.
 
-    rows : `ScaledRows`, or what has its `gram`, `products`, `block`, `residual` and `size`.
+    rows : `ScaledRows`, or what has its `gram`, `products`, `block`, `residual`, `size`; maybe `far_apart`.
     """
-    shared = {"offset": -0.5 * math.log(scaling.n) if scaling.center else 0.0, "residual_of": rows.residual}
+    shared = {
+        "offset": -0.5 * math.log(scaling.n) if scaling.center else 0.0,
+        "residual_of": rows.residual,
+        "far_apart": getattr(rows, "far_apart", None),
+    }
     if rows.size <= DENSE_FUNCTIONS:
         return DenseQuadratic(scaling.rows_counted, tt, h, rows.gram(), **shared)
     return ColumnQuadratic(scaling.rows_counted, tt, h, rows.products, rows.block, **shared)

@@ -56,6 +56,11 @@ class ScaledColumns:
             block = block - take(self.means, J)[None, :]
         return block / take(self.norms, J)[None, :]
 
+    def far_apart(self, order: np.ndarray, size: int) -> np.ndarray | None:
+        """Positions of so many columns that are little alike, `order[0]` first; None where nobody knows."""
+        chosen = self.operator.far_apart(self.kept[order], size)
+        return None if chosen is None else np.searchsorted(self.kept, chosen)
+
     def adjoint(self, V: Array) -> Array:
         """Scaled columns times V (N, k): an (M, k) array."""
         products = self.operator.adjoint(V)

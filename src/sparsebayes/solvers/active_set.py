@@ -26,6 +26,7 @@ from sparsebayes.solvers.base import Monitor, Solution, Solver, first_state
 from sparsebayes.solvers.contests import LOOSE, contests, contract
 from sparsebayes.solvers.exchange import best_swaps, independent, substitutes, swapped
 from sparsebayes.solvers.newton import maximise_jointly, polish
+from sparsebayes.solvers.pool import opening_pool
 from sparsebayes.solvers.rebuild import rebuilt
 from sparsebayes.solvers.stages import better, lowered
 
@@ -47,7 +48,8 @@ OPENING, EXCHANGING, GROWING, SLOW = (12, 1.3), (8, 1.3), (4, 1.0), (500, 0.3)  
 class ActiveSet(Solver):
     """Contests, joint Newton steps on the active set, batched additions, exchanges.
 
-    pool : functions in the opening contest; 0 starts from the single best function.
+    pool : functions in the opening contest, a third fewer where they are known to lie far apart; 0 starts
+        from the single best function.
     batch : most functions added per scoring pass, or half the active ones where that is more; 1: one by one.
     independence : largest |cosine| between functions added together, in the metric C⁻¹.
     exchanges : most exchange rounds; 0 leaves the greedy solution as it is.
@@ -158,21 +160,13 @@ class ActiveSet(Solver):
 
     def _open(self, problem: Problem) -> State:
         """What is left of the pool, or the single best function where that is better."""
-        quadratic, beta = problem.quadratic, problem.noise.beta
-        # rounded: a sum of weights may be a rounding error away from a whole number
-        size = int(min(self.pool, quadratic.size, round(quadratic.n, 6) / 2))
+        beta = problem.noise.beta
         first = first_state(problem)
+        pool = opening_pool(problem.quadratic, self.pool)
         rivals = []
-        if size >= SMALLEST_POOL:
-            # spread over the range of h = φᵀt: depends neither on chance, nor on the order of the functions
-            order = np.argsort(to_numpy(quadratic.h), kind="stable")
-            places = np.linspace(0, quadratic.size - 1, size)
-            # rounded towards the nearer end, so that the sign of t does not matter either
-            lower = places < 0.5 * (quadratic.size - 1)
-            pool = order[np.where(lower, np.floor(places), np.ceil(places)).astype(np.int64)]
-            rivals = [
-                r for r in contests(problem, pool, LEVEL * beta, beta, *OPENING) if not r.at_noise_floor
-            ]
+        if len(pool) >= SMALLEST_POOL:
+            outcomes = contests(problem, pool, LEVEL * beta, beta, *OPENING)
+            rivals = [outcome for outcome in outcomes if not outcome.at_noise_floor]
         best = max([first, *rivals], key=lambda each: each.objective)
         return maximise_jointly(first, LOOSE, 20) if best is first else best
 
