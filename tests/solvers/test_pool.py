@@ -113,8 +113,10 @@ def test_pools_are_spread_over_the_products_with_the_target_where_nothing_is_kno
 def test_kernels_far_apart_or_not_end_at_certified_models(seed):
     X, y, _ = make_sinc2d(300, 0.1, random_state=seed)
     model = RelevanceVectorRegressor(gamma=0.16).fit(X, y)
-    other = RelevanceVectorRegressor("precomputed").fit(RBF(0.16).bind(X)(X), y)
-    for each in (model, other):
+    same = RelevanceVectorRegressor("precomputed").fit(RBF(0.16).bind(X)(X), y)
+    other = RelevanceVectorRegressor(lambda X, Z: RBF(0.16).bind(Z)(X)).fit(X, y)  # nothing is known of it
+    for each in (model, same, other):
         assert each.converged_
         assert each.certificate_.is_local_maximum
+    assert_array_equal(model.relevance_, same.relevance_)
     assert abs(model.log_evidence_ - other.log_evidence_) < 10

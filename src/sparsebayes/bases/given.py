@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from sparsebayes._array import Array, asfloat64, take
+from sparsebayes._array import Array, asfloat64, is_numpy, take
 from sparsebayes.bases.base import Basis, BoundBasis, as_indices, as_points
 from sparsebayes.bases.kernels import CentredBasis
+from sparsebayes.bases.operators import DenseOperator, KernelMatrix, Operator
 
 
 class Kernel(CentredBasis):
@@ -75,6 +76,13 @@ class BoundPrecomputed(BoundBasis):
                 f"when kernel='precomputed', got {X.shape[1]}"
             )
         return X if np.array_equal(self.kept, np.arange(self.n_train)) else take(X, self.kept, axis=1)
+
+    def operator(self, X: Array) -> Operator:
+        """A symmetric matrix of all points is taken to be that of a positive semi-definite kernel."""
+        Phi = self(X)
+        if is_numpy(Phi) and Phi.shape[0] == Phi.shape[1] == self.n_train and np.array_equal(Phi, Phi.T):
+            return KernelMatrix(np.asfortranarray(Phi.T))  # of a symmetric array the transpose costs nothing
+        return DenseOperator(Phi)
 
     def select(self, J: Sequence[int]) -> BoundPrecomputed:
         """The columns J of those kept."""

@@ -133,6 +133,7 @@ class KernelMatrix(DenseOperator):
     """A positive semi-definite kernel at its own centres, NumPy: Φ_nm = k(z_n, z_m), stored by columns.
 
     The kernel is an inner product, so that |k(z, z')|/√(k(z, z) k(z', z')) says how alike two functions are.
+    Nothing but that depends on its being one.
     """
 
     def far_apart(self, order: np.ndarray, size: int) -> np.ndarray | None:
