@@ -51,6 +51,17 @@ def test_kernels_with_scales_learn_them(kernel, gamma):
     assert model.score(X, y) > 0.5
 
 
+@pytest.mark.parametrize("gamma", ["evidence", "ard"])
+@pytest.mark.parametrize("seed", range(3))
+def test_noise_is_not_modelled_by_functions_as_narrow_as_rows_are_apart(gamma, seed):
+    rng = np.random.default_rng(seed)
+    X, noise = rng.standard_normal((150, 5)), rng.standard_normal(150)
+    model = RelevanceVectorRegressor(gamma=gamma).fit(X, noise)
+    assert len(model.relevance_) <= 5
+    assert model.noise_variance_ == pytest.approx(noise.var(), rel=0.1)
+    assert len(RelevanceVectorClassifier(gamma=gamma).fit(X, noise > 0).relevance_) <= 5
+
+
 def test_one_width_is_near_the_best_of_a_grid():
     X, y, f = ridge(7, n=100, d=2)
     model = RelevanceVectorRegressor(gamma="evidence").fit(X, y)

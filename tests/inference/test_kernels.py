@@ -147,7 +147,7 @@ def test_fits_by_columns_with_curvatures_of_a_sample_of_the_rows(by_columns, mon
     monkeypatch.setattr("sparsebayes.rows.around.ROWS", 250)
     monkeypatch.setattr("sparsebayes.inference.working_set.SAMPLE", 20)  # so many candidates: shortlists
     monkeypatch.setattr("sparsebayes.inference.working_set.PART", 60)
-    X, y, f = make_friedman(n=500, random_state=seed)
+    X, y, _ = make_friedman(n=500, random_state=seed)
     model = RelevanceVectorRegressor(gamma=0.1, fit_intercept=False).fit(X, y)
     assert model.converged_
     assert model.certificate_.gain_outside <= 1.0

@@ -80,6 +80,7 @@ def learn_scales(bound: BoundBasis, rows: Rows) -> Learned:
         value, theta = _by_many_rows(bound, rows, model, theta)
     else:
         value, theta = _without_idle(model, bound, rows, value, theta)
+        value, theta = _unless_nothing(model, bound, rows, value, theta)
         idle = idle_functions(model, theta)
     noise = math.exp(-theta[-1]) if model.evidence.tail else math.nan
     return Learned(bound.with_log_scales(theta[: model.scales]), value, noise, idle, model, theta)
@@ -139,6 +140,23 @@ def _as_wide_as(bound: BoundBasis, X: np.ndarray, reach: float) -> np.ndarray:
 def _per_input(bound: BoundBasis) -> np.ndarray:
     """Which scales are those of single inputs."""
     return np.asarray(["[" in name for name in bound.scale_names], dtype=bool)
+
+
+def _unless_nothing(
+    model: DenseModel, bound: BoundBasis, rows: Rows, value: float, theta: np.ndarray
+) -> tuple[float, np.ndarray]:
+    """θ, unless noise alone is as good: then the widest start, with shares of next to nothing.
+
+    Functions as narrow as rows are apart are noise by another name. The evidence hardly tells the two apart,
+    and the sparse model would keep a function for every row. Scales at work have to be worth ½ log N nats.
+    """
+    bounds, fixed = _bounds(model, bound, rows), model.scales + len(model.parts)
+    at_work = int(np.sum(theta[: model.scales] != _as_wide_as(bound, rows.X, REACH)))
+    widest, least = _start(bound, rows.X, max(WIDTHS)), bounds[model.scales : fixed, 0]
+    nothing = np.concatenate([widest, least, np.full(len(theta) - fixed, -math.log(rows.spread))])
+    bounds[:fixed] = nothing[:fixed, None]
+    noise = _maximise(model, nothing, bounds, STEPS)
+    return noise if value < noise[0] + 0.5 * math.log(model.n) * max(at_work, 1) else (value, theta)
 
 
 def _without_idle(
