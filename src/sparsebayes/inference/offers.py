@@ -20,6 +20,7 @@ class Pace:
     offered, remembered : substitutes of each active function in a working set, and in a shortlist.
     enough : nats that a round out of a shortlist must gain for another one.
     left : nats that an addition may be worth in the end.
+    visits : of all candidates at most, on true columns; the certificate says what is left after them.
     thorough : whether a round adds whatever is worth anything, not only what is worth a share of the best.
     """
 
@@ -27,11 +28,12 @@ class Pace:
     remembered: int
     enough: float
     left: float
+    visits: int
     thorough: bool
 
 
-CHEAP = Pace(offered=4, remembered=256, enough=SETTLED, left=GAIN_TOLERANCE, thorough=True)
-COSTLY = Pace(offered=1, remembered=4, enough=16.0, left=1.0, thorough=False)
+CHEAP = Pace(offered=4, remembered=256, enough=SETTLED, left=GAIN_TOLERANCE, visits=30, thorough=True)
+COSTLY = Pace(offered=1, remembered=4, enough=16.0, left=1.0, visits=2, thorough=False)
 
 
 @dataclass(frozen=True)

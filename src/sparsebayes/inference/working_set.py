@@ -177,7 +177,7 @@ class WorkingSets:
         """
         moved = self.among(exact, view, *self._wanted(view, offer.first))
         apart, idle, standing = abs(moved.state.objective - view.state.objective), 0, -np.inf
-        while True:
+        for more in reversed(range(self.pace.visits if self.many else ROUNDS)):
             solution = self.solver.finish(moved.state, self.monitor)
             view = View(solution.state, moved.scaling)
             idle = 0 if view.state.objective > standing + SETTLED else idle + 1
@@ -185,7 +185,7 @@ class WorkingSets:
             offer = self.visit(visited, view, skipped=moved.scaling.kept)
             swap = 0.0 if view.state.size > CROWDED else offer.swap
             settled = offer.gain <= self.pace.left and swap <= max(self.pace.left, SETTLED)
-            if settled or idle > PATIENCE or not self.monitor.going:
+            if settled or idle > PATIENCE or not (more and self.monitor.going):
                 break
             moved, gap = self._recommended(visited, exact, view, offer)
             apart = min(apart, gap)
