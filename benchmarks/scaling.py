@@ -3,7 +3,7 @@
 Every fit runs in a process of its own, one BLAS thread: seconds are CPU seconds (the best of several fits
 while they are short), memory is the peak resident set of the process. 2-D sinc, Gaussian kernel of width 2.5,
 noise 0.1, no intercept; Ripley's mixture with a Gaussian kernel of width 1; Friedman #1 with gamma="scale".
-`--quick` tries everything on a few hundred points, and writes nothing.
+`--quick` tries everything on a few hundred points, and leaves the stored results as they are.
 """
 
 from __future__ import annotations
