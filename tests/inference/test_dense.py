@@ -8,7 +8,8 @@ from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.gaussian_process.kernels import RBF as Covariance
 
 from sparsebayes.bases import RBF
-from sparsebayes.inference.dense import DenseModel, GaussianEvidence, LaplaceEvidence
+from sparsebayes.inference.dense import DenseModel, GaussianEvidence
+from sparsebayes.inference.dense_classes import LaplaceEvidence
 
 
 def evidences(X, y, rng):

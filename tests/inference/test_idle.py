@@ -7,7 +7,8 @@ from scipy.stats import multivariate_normal
 
 from sparsebayes import RelevanceVectorRegressor, fit
 from sparsebayes.bases import RBF, Bias, Columns, Matern, Spike
-from sparsebayes.inference.dense import DenseModel, GaussianEvidence, LaplaceEvidence
+from sparsebayes.inference.dense import DenseModel, GaussianEvidence
+from sparsebayes.inference.dense_classes import LaplaceEvidence
 from sparsebayes.inference.idle import idle_functions
 
 

@@ -12,7 +12,7 @@ from sparsebayes.estimators._candidates import is_pairwise
 from sparsebayes.estimators._classification import ClassificationModel
 from sparsebayes.estimators._learning import LearningModel
 from sparsebayes.inference.classification import number_classes
-from sparsebayes.inference.dense import LaplaceEvidence
+from sparsebayes.inference.dense_classes import LaplaceEvidence
 from sparsebayes.inference.scales import Rows
 from sparsebayes.solvers import Progress
 
