@@ -1,4 +1,4 @@
-"""The evidence of the dense model for classes by Laplace's approximation: their scales are learned from it."""
+"""The evidence of the dense model for classes by Laplace's approximation, to learn their scales from."""
 
 from __future__ import annotations
 
