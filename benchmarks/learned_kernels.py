@@ -35,8 +35,12 @@ DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 SETS = ("concrete", "energy", "kin8nm", "power")
 SPLITS = 5
 MOST = 2000  # rows of the grid search and of the Gaussian process
-OTHERS = (20_000, 30_000, 40_000)  # first seeds of further sets of draws, on which nothing was chosen
-PRIORS = ("uniform", "bic")
+UNSEEN = range(50_000, 50_200)  # seeds of draws on which nothing was chosen
+MACHINES: dict[str, dict[str, str]] = {
+    "default": {},
+    'prior="bic"': {"prior": "bic"},
+    'solver="mackay", as in print': {"solver": "mackay"},
+}
 Measured = dict[str, Any]
 
 
@@ -54,11 +58,11 @@ def two_scales(seed: int) -> Measured:
     f, f_test = (sinc(A[:, 0]) + 0.1 * A[:, 1] for A in (X, X_test))
     y = f + 0.1 * rng.standard_normal(100)
     found: Measured = {}
-    for prior in PRIORS:
-        model = RelevanceVectorRegressor(RBF() + Columns(degree=2), gamma="ard", prior=prior).fit(X, y)
+    for name, settings in MACHINES.items():
+        model = RelevanceVectorRegressor(RBF() + Columns(degree=2), gamma="ard", **settings).fit(X, y)
         terms = model.relevance_[model.relevance_ >= 100] - 100
         weight = model.coef_[model.relevance_ == 101]
-        found[prior] = [
+        found[name] = [
             rmse(model.predict(X_test), f_test),
             len(model.relevance_),
             float(weight[0]) if len(weight) else 0.0,
@@ -192,13 +196,15 @@ class Kept:
 
 def table_two_scales(kept: Kept, draws: int) -> str:
     """The lines of T01 4.3."""
-    rows = [row for first in (0, *OTHERS) for row in rows_two_scales(kept, range(first, first + draws))]
+    rows = [row for seeds in (range(draws), UNSEEN) for row in rows_two_scales(kept, seeds)]
     rows.append(["asked for", "", "≤ 0.035", "≤ 0.35", "about 8", "0.10 ± 0.01", "0 in most draws", "> 100"])
     head = ["seeds", "", "RMSE", "/ SVR", "functions", "w of x2", "other terms kept (of 4)", "least η1/η2"]
     text = (
-        f"Sets of {draws} draws of 100 points, noise 0.1. The Gaussian process is told 0.1 x2 and that "
-        "nothing else depends on x2, and learns one width: what is possible. RMSE with the standard error of "
-        "the mean; settings were chosen on other draws than those from 20000 on."
+        "Draws of 100 points, noise 0.1. The Gaussian process is told 0.1 x2 and that nothing else depends "
+        "on x2, and learns one width: what is possible. RMSE with the standard error of the mean; means of "
+        "20 draws scatter by 0.002 (0.0328, 0.0380 and 0.0373 for the default on the seeds from 20000, 30000 "
+        "and 40000). MacKay's updates from all functions, the algorithm of the paper, were added after they "
+        "had been seen to do better on the seeds 60000 to 60059; nothing was chosen on those from 50000."
     )
     return f"## T01 4.3: sinc(x1) + 0.1 x2\n\n{text}\n\n" + table(head, rows)
 
@@ -206,22 +212,22 @@ def table_two_scales(kept: Kept, draws: int) -> str:
 def rows_two_scales(kept: Kept, seeds: range) -> list[list[str]]:
     """The lines of one set of draws."""
     found = [kept.get(f"two scales {seed}", two_scales, seed) for seed in seeds]
-    name, machine = f"{seeds[0]} to {seeds[-1]}", np.mean([each["svr"] for each in found])
+    name, support = f"{seeds[0]} to {seeds[-1]}", np.mean([each["svr"] for each in found])
 
     def line(what: str, errors: np.ndarray, *more: str) -> list[str]:
         error = f"{errors.mean():.4f} ± {errors.std(ddof=1) / np.sqrt(len(errors)):.4f}"
-        return [name, what, error, f"{errors.mean() / machine:.2f}", *(more or [""] * 4)]
+        return [name, what, error, f"{errors.mean() / support:.2f}", *(more or [""] * 4)]
 
     rows = []
-    for prior in PRIORS:
-        values = np.asarray([each[prior] for each in found])
+    for machine in MACHINES:
+        values = np.asarray([each[machine] for each in found])
         more = (
             f"{values[:, 1].mean():.1f}",
             f"{values[:, 2].mean():.4f} ± {values[:, 2].std():.4f}",
             f"{values[:, 3].mean():.2f}",
             f"{np.min(values[:, 4]):.0f}",
         )
-        rows.append(line(f'prior="{prior}"', values[:, 0], *more))
+        rows.append(line(machine, values[:, 0], *more))
     rows.append(line("Gaussian process, told", np.asarray([each["told"] for each in found])))
     return [*rows, line("SVR, 5-fold grid", np.asarray([each["svr"] for each in found]))]
 
@@ -332,11 +338,15 @@ def loader() -> Any:
 def main() -> None:
     """Measure, print, write benchmarks/results/learned_kernels.md."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--draws", type=int, default=20, help="draws of the constructed data (default 20)")
+    parser.add_argument(
+        "--draws", type=int, default=20, help="draws of constructed data, 2 or more (default 20)"
+    )
     parser.add_argument("--sets", nargs="*", default=list(SETS), choices=SETS, help="real data (default all)")
     parser.add_argument("--keep", type=Path, help="file of measurements to go on from")
     parser.add_argument("--as-is", action="store_true", help="report the real data in that file as they are")
     given = parser.parse_args()
+    if given.draws < 2:
+        parser.error(f"--draws must be at least 2, got {given.draws}: means come with their standard errors")
     kept = Kept(given.keep, given.as_is)
     sections = [table_two_scales(kept, given.draws), table_friedman(kept, given.draws)]
     if given.sets:
