@@ -144,7 +144,7 @@ def few_times(A: Array, B: Array) -> Array:
     if not is_numpy(B) or not B.flags.f_contiguous or not 1 < k <= FEW or not NARROWEST <= width < m:
         return A @ B
     whole = m - m % width
-    product = np.empty((k, m))
+    product = np.empty((k, m), dtype=np.result_type(A, B))
     strips = B.T[:whole].reshape(-1, width, n).transpose(0, 2, 1)
     np.matmul(A, strips, out=product[:, :whole].reshape(k, -1, width).transpose(1, 0, 2))
     np.matmul(A, B[:, whole:], out=product[:, whole:])

@@ -155,6 +155,18 @@ def test_a_known_noise_is_used_and_checked():
             RelevanceVectorRegressor(gamma="ard", noise_variance=wrong).fit(X, y)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_weights_count_rows_of_classes_whose_scales_are_learned(seed):
+    rng = np.random.default_rng(seed)
+    X, weights = rng.standard_normal((120, 2)), rng.integers(1, 3, 120)
+    y = X[:, 0] * X[:, 1] + 0.5 * rng.standard_normal(120) > 0
+    weighted = RelevanceVectorClassifier(gamma="evidence").fit(X, y, sample_weight=weights)
+    repeated = RelevanceVectorClassifier(gamma="evidence").fit(
+        np.repeat(X, weights, 0), np.repeat(y, weights)
+    )
+    np.testing.assert_allclose(weighted.scales_, repeated.scales_, rtol=1e-5)
+
+
 def test_weights_count_rows():
     X, y, _ = ridge(6, n=60, d=2, noise=0.4)
     weights = np.random.default_rng(0).integers(0, 3, 60)

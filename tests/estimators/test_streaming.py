@@ -279,8 +279,15 @@ def test_bad_chunks(case):
 
 def test_chunks_without_rows_are_skipped():
     X, y, weights = _data(15)
-    nothing = (X[:0], y[:0], weights[:0])
-    chunks = [nothing, (X[:50], y[:50], weights[:50]), nothing, (X[50:], y[50:], weights[50:]), nothing]
+    nothing, lists = (X[:0], y[:0], weights[:0]), ([], [], [])
+    chunks = [
+        nothing,
+        lists,
+        (X[:50], y[:50], weights[:50]),
+        nothing,
+        (X[50:], y[50:], weights[50:]),
+        nothing,
+    ]
     _assert_same(SparseBayesRegressor().fit(iter(chunks)), SparseBayesRegressor().fit(X, y, weights))
     with pytest.raises(ValueError, match=r"^X has 0 sample\(s\) and 25 feature\(s\)"):
         SparseBayesRegressor().partial_fit(*nothing)

@@ -118,3 +118,14 @@ def test_nothing_is_idle_where_there_is_nothing_beside_a_kernel_or_classes():
     labels = LaplaceEvidence((y > 0).astype(float)[:, None], np.ones(100), True)
     model = DenseModel((RBF(0.07) + Columns(2)).bind(X), X, labels)
     assert not len(idle_functions(model, np.zeros(3)))
+
+
+def test_a_constant_that_an_intercept_makes_idle_leaves_the_kernel_alone():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-3, 3, (100, 2))
+    y = np.sin(X[:, 0]) + 0.1 * rng.standard_normal(100)
+    both, alone = (
+        RelevanceVectorRegressor(kernel, gamma="evidence").fit(X, y) for kernel in (RBF() + Bias(), RBF())
+    )
+    np.testing.assert_array_equal(both.relevance_, alone.relevance_)
+    assert both.log_evidence_ == pytest.approx(alone.log_evidence_, rel=1e-4)

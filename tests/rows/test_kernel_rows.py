@@ -194,6 +194,20 @@ def test_slopes_are_of_all_rows_and_curvatures_of_a_sample(monkeypatch, seed, we
         assert state.scores.S[m + 3] * seen.norms[m + 3] ** 2 == pytest.approx(S, rel=1e-6)
 
 
+@pytest.mark.parametrize("center", [False, True])
+def test_functions_that_a_sample_of_rows_misses_are_not_taken_for_nothing(monkeypatch, center):
+    monkeypatch.setattr("sparsebayes.rows.around.ROWS", 30)
+    X, t = _points(0)
+    exact = ExactRows(_operator(X, RBF(1e4)), _target(t, None, center), np.ones(len(t), dtype=bool))
+    rows, every, J = AroundRows(exact), slice(0, len(t), 1), np.asarray([3])
+    _, seen = rows.seen_from(J, np.asarray([0.1]), every).visit(J, every, NOTHING)
+    others = np.setdiff1d(np.arange(len(t)), J)
+    true = exact.subset(others)[1].norms  # every function is 1 at its own point, next to nothing elsewhere
+    missed = np.setdiff1d(others, np.flatnonzero(np.isin(X[:, 0], rows.operator.X[:, 0])))
+    assert len(missed) > 40
+    assert_allclose(seen.norms[missed + 1], true[np.searchsorted(others, missed)], rtol=0.02)
+
+
 def test_factor_of_a_small_rank_is_finer_than_asked_for():
     X = np.random.default_rng(0).uniform(-3, 3, (300, 1))
     factor = pivoted_factor(_operator(X), 1e-2, 300)

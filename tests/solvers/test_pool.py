@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from sklearn.metrics.pairwise import rbf_kernel
 
 from sparsebayes import RBF, RelevanceVectorRegressor
 from sparsebayes.bases import CentredBasis
@@ -119,4 +120,8 @@ def test_kernels_far_apart_or_not_end_at_certified_models(seed):
         assert each.converged_
         assert each.certificate_.is_local_maximum
     assert_array_equal(model.relevance_, same.relevance_)
+    rounded = RelevanceVectorRegressor("precomputed").fit(
+        rbf_kernel(X, gamma=0.16), y
+    )  # unsymmetric by 1e-16
+    assert_array_equal(model.relevance_, rounded.relevance_)
     assert abs(model.log_evidence_ - other.log_evidence_) < 10

@@ -88,9 +88,10 @@ def _near(X: np.ndarray) -> bool:
 
 
 def _near_squares(X: np.ndarray, Z: np.ndarray) -> np.ndarray:
-    """The same as one product of matrices for rows near the middle: 0 for equal rows, the others to rounding.
+    """The same as one product of matrices for rows near the middle: 0 for equal rows.
 
-    What rounding can make of 0 is taken off all of them: d + 2 products of numbers no larger than 4·NEAR.
+    What rounding can make of 0 is taken off all of them, so that they are too small by up to twice the slack,
+    some 1e-13: d + 2 products of numbers no larger than 4·NEAR. Nobody minds but rows 1e-6 widths apart.
     """
     squares_X, squares_Z = (column_squares(A.T)[:, None] for A in (X, Z))
     slack = ROUNDING * X.shape[1] * max(squares_X.max(), squares_Z.max())

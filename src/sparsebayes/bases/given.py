@@ -13,6 +13,8 @@ from sparsebayes.bases.base import Basis, BoundBasis, as_indices, as_points
 from sparsebayes.bases.kernels import CentredBasis
 from sparsebayes.bases.operators import DenseOperator, KernelMatrix, Operator
 
+ROUNDING = 1e-12  # of the largest value: by how much k(x, z) and k(z, x) of a symmetric kernel may differ
+
 
 class Kernel(CentredBasis):
     """Any kernel: `function(X, Z)` returns K (n, m), K_nm = k(x_n, z_m), for X (n, d) and Z (m, d).
@@ -80,10 +82,15 @@ class BoundPrecomputed(BoundBasis):
     def operator(self, X: Array) -> Operator:
         """A symmetric matrix of all points is taken to be that of a positive semi-definite kernel."""
         Phi = self(X)
-        if is_numpy(Phi) and Phi.shape[0] == Phi.shape[1] == self.n_train and np.array_equal(Phi, Phi.T):
-            return KernelMatrix(np.asfortranarray(Phi.T))  # of a symmetric array the transpose costs nothing
+        if is_numpy(Phi) and Phi.shape[0] == Phi.shape[1] == self.n_train and _is_symmetric(Phi):
+            return KernelMatrix(Phi if Phi.flags.f_contiguous else Phi.T)  # by columns, without a copy
         return DenseOperator(Phi)
 
     def select(self, J: Sequence[int]) -> BoundPrecomputed:
         """The columns J of those kept."""
         return BoundPrecomputed(self.kept[as_indices(J, self.n_functions)], self.n_train)
+
+
+def _is_symmetric(Phi: np.ndarray) -> bool:
+    """Whether Φ is, but for rounding."""
+    return bool(np.allclose(Phi, Phi.T, rtol=0.0, atol=ROUNDING * np.abs(Phi).max(initial=0.0)))

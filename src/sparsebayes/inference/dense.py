@@ -159,7 +159,7 @@ class DenseModel:
 
     def __init__(self, bound: BoundBasis, X: np.ndarray, evidence: DenseEvidence) -> None:
         self.parts = [DensePart(part, X) for part in parts_of(bound)]
-        self.evidence, self.n = evidence, evidence.n
+        self.evidence, self.total = evidence, evidence.total
         self.scales = sum(part.size for part in self.parts)
 
     def __call__(self, theta: np.ndarray) -> tuple[float, np.ndarray]:

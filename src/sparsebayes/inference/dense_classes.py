@@ -66,6 +66,8 @@ class LaplaceEvidence(DenseEvidence):
         for _ in range(NEWTON_STEPS):
             step = self._newton(K, K @ a, k) - a
             share, there = self._halved(K, a, step, k, here)
+            if share == 0.0:
+                break
             # the step is taken even where it gains nothing: log|I + KW| is not stationary at the mode
             a, gained, here = a + share * step, there - here, there
             if gained < MODE_TOLERANCE * self.n:

@@ -66,7 +66,7 @@ class DensePosterior:
         terms, evidence = model.terms(theta), model.evidence
         assert isinstance(evidence, GaussianEvidence)
         L = evidence.factor(model.covariance(terms), model.tail(theta))
-        ones = scipy.linalg.solve_triangular(L, np.ones(model.n), lower=True)
+        ones = scipy.linalg.solve_triangular(L, np.ones(len(L)), lower=True)
         return cls(tuple(map(CrossCovariance.of, terms)), L, ones if evidence.center else None)
 
     def covariance(self, X: np.ndarray) -> np.ndarray:

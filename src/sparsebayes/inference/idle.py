@@ -36,6 +36,9 @@ def idle_functions(model: DenseModel, theta: np.ndarray) -> np.ndarray:
     if whitened is None:
         return np.zeros(0, dtype=np.int64)
     target, functions = whitened
+    candidates = np.concatenate([numbers[k] for k in beside])
+    if not functions.any():  # an intercept does all they could
+        return candidates
     charge = Smoothness(0.5 * math.log(model.evidence.total))
     found = fit(functions, target, noise_variance=1.0, prior=charge)
-    return np.delete(np.concatenate([numbers[k] for k in beside]), found.active)
+    return np.delete(candidates, found.active)

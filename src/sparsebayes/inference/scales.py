@@ -156,7 +156,7 @@ def _unless_nothing(
     nothing = np.concatenate([widest, least, np.full(len(theta) - fixed, -math.log(rows.spread))])
     bounds[:fixed] = nothing[:fixed, None]
     noise = _maximise(model, nothing, bounds, STEPS)
-    return noise if value < noise[0] + 0.5 * math.log(model.n) * max(at_work, 1) else (value, theta)
+    return noise if value < noise[0] + 0.5 * math.log(model.total) * max(at_work, 1) else (value, theta)
 
 
 def _without_idle(
@@ -166,7 +166,7 @@ def _without_idle(
 
     A scale is a parameter: it has to be worth ½ log N nats, which is what BIC charges for one.
     """
-    widest, charge = _as_wide_as(bound, rows.X, REACH), 0.5 * math.log(model.n)
+    widest, charge = _as_wide_as(bound, rows.X, REACH), 0.5 * math.log(model.total)
     inputs = np.flatnonzero(_per_input(bound) & (widest != bound.log_scales)).tolist()
     alone = {k: model(_changed(theta, k, widest[k]))[0] for k in inputs}
     idle, standing = [], value
@@ -227,7 +227,7 @@ def _maximise(model: Model, theta: np.ndarray, bounds: np.ndarray, steps: int) -
         value, gradient = model(theta)
         if not math.isfinite(value):
             return IMPOSSIBLE, np.zeros_like(gradient)
-        return (level - value) / model.n, -gradient / model.n
+        return (level - value) / model.total, -gradient / model.total
 
     found = minimize(
         downhill,
@@ -237,7 +237,7 @@ def _maximise(model: Model, theta: np.ndarray, bounds: np.ndarray, steps: int) -
         bounds=bounds,
         options={"maxiter": steps, "ftol": TOLERANCE},
     )
-    return level - float(found.fun) * model.n, found.x
+    return level - float(found.fun) * model.total, found.x
 
 
 __all__ = ["WORDS", "Learned", "Rows", "learn_scales", "spread_rows"]

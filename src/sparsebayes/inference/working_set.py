@@ -177,7 +177,7 @@ class WorkingSets:
         """
         moved = self.among(exact, view, *self._wanted(view, offer.first))
         apart, idle, standing = abs(moved.state.objective - view.state.objective), 0, -np.inf
-        for more in reversed(range(self.pace.visits if self.many else ROUNDS)):
+        for more in reversed(range(self.pace.visits if self.many or not self.pace.thorough else ROUNDS)):
             solution = self.solver.finish(moved.state, self.monitor)
             view = View(solution.state, moved.scaling)
             idle = 0 if view.state.objective > standing + SETTLED else idle + 1

@@ -43,6 +43,9 @@ class AroundRows:
         chosen = np.flatnonzero(weights > 0)
         if len(chosen) > ROWS:
             chosen = np.sort(np.random.default_rng(0).choice(chosen, ROWS, replace=False))
+        # what functions are at their own centres, which the sample may miss
+        self.values = operator.diagonal() if operator.symmetric else np.zeros(operator.shape[1])
+        self.weights = weights if operator.symmetric else np.zeros(operator.shape[1])
         self.operator = KernelOperator(operator.kernel, operator.X[chosen], operator.Z)
         self.counts = weights[chosen] * (target.n / weights[chosen].sum())
 
@@ -62,6 +65,10 @@ class AroundRows:
         means = self.counts @ Phi / self.exact.target.n
         Phi -= means
         return Phi, means
+
+    def least_squares(self, W: np.ndarray, means: np.ndarray) -> np.ndarray:
+        """What the rows at the centres of the functions W add to their squares about the means."""
+        return self.weights[W] * (self.values[W] - means) ** 2
 
 
 class SeenFrom:
@@ -110,6 +117,6 @@ class SeenFrom:
             Phi, middle = self.rows.columns(block[few])
             Phi *= root
             G[:, first + few.start : first + few.stop] = self.left.T @ Phi
-            squares.append(column_squares(Phi))
+            squares.append(np.maximum(column_squares(Phi), self.rows.least_squares(block[few], middle)))
             means.append(middle)
         return G, np.concatenate(squares), np.concatenate(means)

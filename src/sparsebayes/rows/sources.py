@@ -103,12 +103,15 @@ class RowSource:
 
 
 def _has_no_rows(chunk: Any) -> bool:
-    """Whether a chunk as it came is a pair or triple of arrays of length zero."""
-    return isinstance(chunk, tuple) and len(chunk) > 1 and all(_length(part) == 0 for part in chunk[:2])
+    """Whether a chunk as it came is a pair or triple of arrays or lists of length zero."""
+    given = [part for part in chunk if part is not None] if isinstance(chunk, tuple) else []
+    return len(given) > 1 and all(_length(part) == 0 for part in given)
 
 
 def _length(array: Any) -> int | None:
     shape: tuple[int, ...] | None = getattr(array, "shape", None)
+    if shape is None:
+        return len(array) if isinstance(array, Sequence) else None
     return shape[0] if shape else None
 
 
