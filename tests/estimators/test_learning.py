@@ -62,6 +62,15 @@ def test_noise_is_not_modelled_by_functions_as_narrow_as_rows_are_apart(gamma, s
     assert len(RelevanceVectorClassifier(gamma=gamma).fit(X, noise > 0).relevance_) <= 5
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_noise_is_not_modelled_on_many_rows_either(seed):
+    rng = np.random.default_rng(seed)
+    X, noise = rng.standard_normal((1200, 2)), rng.standard_normal(1200)
+    model = RelevanceVectorRegressor(gamma="evidence").fit(X, noise)
+    assert len(model.relevance_) <= 10
+    assert model.noise_variance_ == pytest.approx(noise.var(), rel=0.05)
+
+
 def test_one_width_is_near_the_best_of_a_grid():
     X, y, f = ridge(7, n=100, d=2)
     model = RelevanceVectorRegressor(gamma="evidence").fit(X, y)

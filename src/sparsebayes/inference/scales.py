@@ -80,7 +80,7 @@ def learn_scales(bound: BoundBasis, rows: Rows) -> Learned:
         value, theta = _by_many_rows(bound, rows, model, theta)
     else:
         value, theta = _without_idle(model, bound, rows, value, theta)
-        value, theta = _unless_nothing(model, bound, rows, value, theta)
+        value, theta = _unless_nothing(model, model, bound, rows, value, theta)
         idle = idle_functions(model, theta)
     noise = math.exp(-theta[-1]) if model.evidence.tail else math.nan
     return Learned(bound.with_log_scales(theta[: model.scales]), value, noise, idle, model, theta)
@@ -110,7 +110,8 @@ def _by_many_rows(
     model = rows.through(everyone, spread_rows(rows.order, CENTRES))
     other = _maximise(model, start, _bounds(few, bound, rows), STEPS)[1]
     judge = rows.through(everyone, spread_rows(rows.order, JUDGES))
-    return max(((judge(each)[0], each) for each in (theta, other)), key=lambda each: each[0])
+    best = max(((judge(each)[0], each) for each in (theta, other)), key=lambda each: each[0])
+    return _unless_nothing(judge, few, bound, rows, *best)
 
 
 def spread_rows(order: np.ndarray, n: int) -> np.ndarray:
@@ -143,20 +144,19 @@ def _per_input(bound: BoundBasis) -> np.ndarray:
 
 
 def _unless_nothing(
-    model: DenseModel, bound: BoundBasis, rows: Rows, value: float, theta: np.ndarray
+    judge: Model, few: DenseModel, bound: BoundBasis, rows: Rows, value: float, theta: np.ndarray
 ) -> tuple[float, np.ndarray]:
     """θ, unless noise alone is as good: then the widest start, with shares of next to nothing.
 
     Functions as narrow as rows are apart are noise by another name. The evidence hardly tells the two apart,
     and the sparse model would keep a function for every row. Scales at work have to be worth ½ log N nats.
     """
-    bounds, fixed = _bounds(model, bound, rows), model.scales + len(model.parts)
-    at_work = int(np.sum(theta[: model.scales] != _as_wide_as(bound, rows.X, REACH)))
-    widest, least = _start(bound, rows.X, max(WIDTHS)), bounds[model.scales : fixed, 0]
-    nothing = np.concatenate([widest, least, np.full(len(theta) - fixed, -math.log(rows.spread))])
-    bounds[:fixed] = nothing[:fixed, None]
-    noise = _maximise(model, nothing, bounds, STEPS)
-    return noise if value < noise[0] + 0.5 * math.log(model.total) * max(at_work, 1) else (value, theta)
+    shares = _bounds(few, bound, rows)[few.scales : few.scales + len(few.parts), 0]
+    noise = np.full(few.evidence.tail, -math.log(rows.spread))
+    nothing = np.concatenate([_start(bound, rows.X, max(WIDTHS)), shares, noise])
+    at_work = int(np.sum(theta[: few.scales] != _as_wide_as(bound, rows.X, REACH)))
+    charge, alone = 0.5 * math.log(judge.total) * max(at_work, 1), judge(nothing)[0]
+    return (alone, nothing) if value < alone + charge else (value, theta)
 
 
 def _without_idle(
