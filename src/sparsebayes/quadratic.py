@@ -77,7 +77,10 @@ class Quadratic(ABC):
 
 
 class DenseQuadratic(Quadratic):
-    """All of G in memory: the choice when M is small."""
+    """All of G (M, M) in memory: the choice when M is small.
+
+    The first rows of G do where no other functions will be active, to score the rest of them.
+    """
 
     def __init__(self, n: float, tt: float, h: Array, G: Array, **kwargs: Any) -> None:
         super().__init__(n, tt, h, **kwargs)
@@ -137,25 +140,6 @@ class IdentityQuadratic(Quadratic):
     def gram(self, J: Indices) -> Array:
         """The identity."""
         return asfloat64(np.eye(len(J)), like=self.h)
-
-
-class KnownRows(Quadratic):
-    """The products of the first functions with all of them, and no others: enough to score the rest.
-
-    rows : G[:k, :], (k, M).
-    """
-
-    def __init__(self, n: float, tt: float, h: Array, rows: Array, **kwargs: Any) -> None:
-        super().__init__(n, tt, h, **kwargs)
-        self.rows = rows
-
-    def columns(self, J: Indices) -> Array:
-        """G[J, :] of some of the first functions."""
-        return take(self.rows, J)
-
-    def gram(self, J: Indices) -> Array:
-        """G[J, J] of some of the first functions."""
-        return take(take(self.rows, J), J, axis=1)
 
 
 class ColumnQuadratic(Quadratic):

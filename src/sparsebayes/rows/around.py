@@ -20,7 +20,7 @@ from sklearn.utils import gen_batches
 
 from sparsebayes._array import column_squares
 from sparsebayes.bases.on_demand import KernelOperator
-from sparsebayes.quadratic import KnownRows, Quadratic
+from sparsebayes.quadratic import DenseQuadratic, Quadratic
 from sparsebayes.rows.exact import ExactRows
 from sparsebayes.rows.memory import Scaling
 from sparsebayes.rows.targets import visited_norms
@@ -105,7 +105,7 @@ class SeenFrom:
         G /= norms[:first, None]
         G /= norms
         h = self.slopes[W] / norms + (self.weights * norms[:first]) @ G
-        return KnownRows(h=h, rows=G, **target.shared), target.scaling(W, norms, means)
+        return DenseQuadratic(h=h, G=G, **target.shared), target.scaling(W, norms, means)
 
     def _curvatures(self, block: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """G of J with J and the block, diagonal of G and means of them all, on the sample."""

@@ -15,7 +15,7 @@ import scipy.linalg
 from sklearn.utils import gen_batches
 
 from sparsebayes._array import NotPositiveDefinite, cholesky, column_squares, lower_transposed_times
-from sparsebayes.quadratic import DenseQuadratic, KnownRows, Quadratic
+from sparsebayes.quadratic import DenseQuadratic, Quadratic
 from sparsebayes.rows.memory import Scaling
 from sparsebayes.rows.pivots import Factor
 from sparsebayes.rows.targets import Target, visited_norms
@@ -106,4 +106,4 @@ class LowRankRows:
         np.matmul(left, L, out=rows[:, size:])
         rows /= norms
         h = np.concatenate([self.c @ first, self.c @ L]) / norms
-        return KnownRows(h=h, rows=rows, **self.target.shared), self.target.scaling(W, norms, self.means[W])
+        return DenseQuadratic(h=h, G=rows, **self.target.shared), self.target.scaling(W, norms, self.means[W])

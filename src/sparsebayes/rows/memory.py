@@ -120,12 +120,12 @@ def summarise(
 def quadratic_of(rows: Any, h: Array, tt: float, scaling: Scaling) -> Quadratic:
     """What a solver sees of scaled rows: all of G where there are few functions, else columns on demand.
 
-    rows : `ScaledRows`, or what has its `gram`, `products`, `block`, `residual`, `size`; maybe `far_apart`.
+    rows : `ScaledRows`, or what has its `gram`, `products`, `block`, `residual`, `far_apart` and `size`.
     """
     shared = {
         "offset": -0.5 * math.log(scaling.n) if scaling.center else 0.0,
         "residual_of": rows.residual,
-        "far_apart": getattr(rows, "far_apart", None),
+        "far_apart": rows.far_apart,
     }
     if rows.size <= DENSE_FUNCTIONS:
         return DenseQuadratic(scaling.rows_counted, tt, h, rows.gram(), **shared)

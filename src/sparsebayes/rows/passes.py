@@ -154,6 +154,10 @@ class PassedRows:
         """All of G."""
         return self.block(np.arange(self.size))
 
+    def far_apart(self, order: np.ndarray, size: int) -> np.ndarray | None:
+        """None: nothing is known of how alike columns are."""
+        return None
+
     def residual(self, J: Indices, mean: Array) -> float:
         """‖t − Φ_J μ‖² of the scaled problem, from the rows themselves."""
         total = 0.0
