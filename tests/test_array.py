@@ -59,6 +59,14 @@ def test_take_and_conversions(xp):
     assert isinstance(_array.to_numpy(xp.asarray(A)), np.ndarray)
 
 
+@pytest.mark.parametrize("xp", [np, array_api_strict])
+def test_sums_and_bounds(xp):
+    x = np.random.default_rng(0).standard_normal((5, 7))
+    assert _array.total(xp.asarray(x)) == pytest.approx(x.sum(), rel=1e-12)
+    np.testing.assert_array_equal(np.asarray(_array.at_least(xp.asarray(x), 0.3)), np.maximum(x, 0.3))
+    np.testing.assert_array_equal(np.asarray(_array.within(xp.asarray(x), 0.3)), np.clip(x, -0.3, 0.3))
+
+
 @pytest.mark.parametrize("size", [1, 100, _array.BLOCK, 3 * _array.BLOCK + 5])
 def test_masked_sums_in_every_namespace(size):
     rng = np.random.default_rng(size)

@@ -205,6 +205,21 @@ def row_products(A: Array, B: Array) -> Array:
     return np.einsum("ij,ij->i", A, B) if is_numpy(A) else namespace(A).sum(A * B, axis=1)
 
 
+def total(x: Array) -> float:
+    """Σ of all elements."""
+    return float(np.add.reduce(x, axis=None) if is_numpy(x) else namespace(x).sum(x))
+
+
+def at_least(x: Array, smallest: float) -> Array:
+    """max(x, smallest), elementwise."""
+    return np.maximum(x, smallest) if is_numpy(x) else namespace(x).where(x > smallest, x, smallest)
+
+
+def within(x: Array, bound: float) -> Array:
+    """x, elementwise no further from 0 than the bound."""
+    return np.minimum(np.maximum(x, -bound), bound) if is_numpy(x) else namespace(x).clip(x, -bound, bound)
+
+
 def masked_sum(x: Array, mask: np.ndarray) -> float:
     """Σ of the x (n,) where the mask is set; a block at a time, without a copy of either."""
     if not is_numpy(x):

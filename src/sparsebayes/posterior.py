@@ -21,6 +21,7 @@ from sparsebayes._array import (
     NotPositiveDefinite,
     add_diagonal,
     asfloat64,
+    at_least,
     cholesky,
     column_squares,
     device,
@@ -29,6 +30,7 @@ from sparsebayes._array import (
     namespace,
     take,
     to_numpy,
+    total,
     triangular_inverse,
 )
 from sparsebayes.likelihoods import Gaussian
@@ -92,9 +94,9 @@ class State:
     def evidence(self) -> float:
         """L; the misfit as residual plus penalty is stationary in μ, so an error in μ is squared."""
         quadratic = self.problem.quadratic
-        xp = quadratic.xp
         misfit = self.beta * self.residual + float((self.alpha * self.mean) @ self.mean)
-        log_det = float(xp.sum(xp.log(self.alpha * diagonal(self.inverse_factor) ** 2)))
+        root = diagonal(self.inverse_factor)
+        log_det = total(quadratic.xp.log(self.alpha * root * root))
         return 0.5 * (quadratic.n * math.log(self.beta / (2 * math.pi)) - misfit + log_det) + quadratic.offset
 
     @cached_property
@@ -121,7 +123,8 @@ class State:
     def log_prior(self) -> float:
         """Σ log p(α) + log p(β)."""
         prior, noise = self.problem.prior, self.problem.noise
-        return prior.total(self.alpha, self.beta, self.unit) + noise.log_prior(self.beta)
+        of_alpha = 0.0 if prior.flat else prior.total(self.alpha, self.beta, self.unit)
+        return of_alpha + noise.log_prior(self.beta)
 
     @cached_property
     def covariance(self) -> Array:
@@ -131,9 +134,13 @@ class State:
     @cached_property
     def inside(self) -> tuple[Array, Array]:
         """(s, q) of the active functions without cancellation: s = 1/Σ_mm − α = γ/Σ_mm, q = μ_m/Σ_mm."""
-        xp = self.problem.quadratic.xp
-        gamma = xp.where(self.gamma > LEAST_GAMMA, self.gamma, LEAST_GAMMA)
-        return gamma / self.variance, self.mean / self.variance
+        return at_least(self.gamma, LEAST_GAMMA) / self.variance, self.mean / self.variance
+
+    @property
+    def useless(self) -> np.ndarray:
+        """Positions of the functions that are better deleted."""
+        s, q = self.inside
+        return to_numpy(self.problem.prior.rejects(s, q, self.beta, self.unit)).nonzero()[0]
 
     @cached_property
     def best_alpha(self) -> Array:

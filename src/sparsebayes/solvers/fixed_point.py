@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from sparsebayes._array import Array, NotPositiveDefinite, to_numpy
+from sparsebayes._array import Array, NotPositiveDefinite, at_least, to_numpy, total
 from sparsebayes.posterior import Problem, State
 from sparsebayes.solvers.base import Monitor, Solution, Solver
 from sparsebayes.solvers.newton import polish
@@ -81,8 +81,7 @@ class FixedPoint(Solver):
 
 def mackay_step(state: State, power: float = 1.0) -> tuple[Array, float]:
     """α = (γ+2u)/(μ²+2v/α), moved `power` times as far in log α; and the noise that goes with γ."""
-    xp = state.problem.quadratic.xp
-    gamma = xp.where(state.gamma > 1e-14, state.gamma, 1e-14)
+    gamma = at_least(state.gamma, 1e-14)
     wanted, shrink = gamma, state.alpha * state.mean * state.mean
     if not state.problem.prior.flat:
         up, down = state.problem.prior.slopes(state.alpha, state.beta, state.unit)
@@ -90,7 +89,7 @@ def mackay_step(state: State, power: float = 1.0) -> tuple[Array, float]:
     # a mean of exactly zero (and rounding) must not send α to infinity or to zero in one step
     ratio = wanted / (shrink + 1e-8 * wanted)
     alpha = state.alpha * (ratio if power == 1.0 else ratio**power)
-    return alpha, _noise(state, state.residual, float(xp.sum(gamma)))
+    return alpha, _noise(state, state.residual, total(gamma))
 
 
 def em_step(state: State) -> tuple[Array, float]:

@@ -29,6 +29,8 @@ from sparsebayes._array import (
     diagonal,
     solve_positive,
     to_numpy,
+    total,
+    within,
 )
 from sparsebayes.posterior import State
 
@@ -38,6 +40,7 @@ WORTH_A_JUMP = 1e-7  # nats
 SILENT = 1e10  # α/β of a unit column that explains nothing
 LONGEST_STEP = 1.5  # in log α or log β
 CAUTIOUS, CONFIDENT = 0.03, 1e-3  # damping of a first step far from the maximum, and near it
+NO_PRIOR = (0.0,) * 5  # the derivatives of a log density that is constant
 ROUNDING = 2e-13  # per row: what rounding may cost the objective in a step that gains next to nothing
 
 
@@ -52,34 +55,35 @@ def noise_is_free(state: State) -> bool:
 def noise_gradient(state: State) -> float:
     """∂(objective)/∂ log β."""
     quadratic, noise = state.problem.quadratic, state.problem.noise
-    slope = 0.5 * (quadratic.n - state.beta * state.residual - float(quadratic.xp.sum(state.gamma)))
+    slope = 0.5 * (quadratic.n - state.beta * state.residual - total(state.gamma))
     by_prior = state.problem.prior.derivatives(state.alpha, state.beta, state.unit)[2]
     return slope + by_prior + noise.log_prior_slopes(state.beta)[0]
 
 
 def gradient_and_hessian(state: State, with_noise: bool) -> tuple[Array, Array]:
     """Of the objective by (log α, log β), or by log α alone."""
-    xp = state.problem.quadratic.xp
-    alpha, Sigma, mean = state.alpha, state.covariance, state.mean
-    first, second, by_beta, by_beta2, mixed = state.problem.prior.derivatives(alpha, state.beta, state.unit)
-    scaled = alpha * mean
-    root = xp.sqrt(alpha)
-    B = root[:, None] * (Sigma * root[None, :])  # A^½ΣA^½
-    weight = root * mean
-    gradient = 0.5 * (state.gamma - scaled * mean) + first
-    hessian = B * (0.5 * B + weight[:, None] * weight[None, :])
-    hessian = add_diagonal(hessian, second - 0.5 * (alpha * state.variance + scaled * mean))
+    xp, prior = state.problem.quadratic.xp, state.problem.prior
+    first, second, by_beta, by_beta2, mixed = (
+        NO_PRIOR if prior.flat else prior.derivatives(state.alpha, state.beta, state.unit)
+    )
+    root = xp.sqrt(state.alpha)
+    scaled_factor = state.inverse_factor * root[None, :]
+    B = scaled_factor.T @ scaled_factor  # A^½ΣA^½
+    weight = root * state.mean
+    power = weight * weight  # αμ²
+    shrink = 1 - state.gamma  # α diag Σ
+    gradient = 0.5 * (state.gamma - power) + first
+    hessian = (0.5 * B + weight[:, None] * weight[None, :]) * B
+    hessian = add_diagonal(hessian, second - 0.5 * (shrink + power))
     if not with_noise:
         return gradient, hessian
     noise_slope, noise_curvature = state.problem.noise.log_prior_slopes(state.beta)
     misfit = state.beta * state.residual
-    change = column_squares(B) / alpha - state.variance  # diagonal of ΣAΣ − Σ
-    smoothed = Sigma @ scaled
-    side = mixed - 0.5 * alpha * (change + 2 * mean * smoothed)
-    corner = (
-        0.5 * (2 * float(scaled @ smoothed) - misfit + float(alpha @ change)) + by_beta2 + noise_curvature
-    )
-    slope = 0.5 * (state.problem.quadratic.n - misfit - float(xp.sum(state.gamma))) + by_beta + noise_slope
+    change = column_squares(B) - shrink  # α times the diagonal of ΣAΣ − Σ
+    smoothed = weight * (B @ weight)  # αμ times ΣAμ
+    side = mixed - 0.5 * change - smoothed
+    corner = total(smoothed) + 0.5 * (total(change) - misfit) + by_beta2 + noise_curvature
+    slope = 0.5 * (state.problem.quadratic.n - misfit - total(state.gamma)) + by_beta + noise_slope
     return xp.concat([gradient, xp.full_like(side[:1], slope)]), bordered(hessian, side, corner)
 
 
@@ -127,7 +131,7 @@ def _newton_step(state: State, damping: float, tol: float) -> tuple[State | None
             damping = max(4 * damping, 1e-2)
             continue
         # each on its own: a function far from its optimum in a flat direction must not hold up the others
-        clipped = xp.clip(step, -LONGEST_STEP, LONGEST_STEP)
+        clipped = within(step, LONGEST_STEP)
         promised = float(gradient @ clipped)
         if promised < tol and damping <= 1:
             if float(gradient @ step) < tol:
@@ -167,7 +171,7 @@ def delete_useless(state: State) -> State:
     The last function is not deleted but silenced: its α becomes so large that the model is empty in effect.
     """
     while True:
-        useless = np.flatnonzero(~np.isfinite(to_numpy(state.best_alpha)))
+        useless = state.useless
         if not len(useless):
             return state
         if state.size == 1:
