@@ -196,7 +196,8 @@ def bordered(A: Array, side: Array, corner: float) -> Array:
 def column_squares(A: Array) -> Array:
     """Sums of squares down the columns of A."""
     if is_numpy(A):
-        return np.einsum("ij,ij->j", A, A)
+        # one inner product a column, where columns are stored as such
+        return np.vecdot(A.T, A.T) if A.flags.f_contiguous else np.einsum("ij,ij->j", A, A)
     return namespace(A).sum(A * A, axis=0)
 
 
@@ -230,6 +231,8 @@ def masked_sum(x: Array, mask: np.ndarray) -> float:
 
 def weighted_squares(A: Array, weights: Array) -> Array:
     """Σ_n w_n a_nm² for every column m."""
+    if is_numpy(A) and (weights == 1).all():
+        return column_squares(A)
     return weights @ (A * A)
 
 

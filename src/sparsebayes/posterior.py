@@ -215,7 +215,12 @@ class Scores:
         self.alpha = problem.prior.maximise(self.S, self.Q, beta, problem.unit)
         self.alpha = xp.where(free, self.alpha, math.inf)
         self.gain = problem.prior.gain(self.alpha, self.S, self.Q, beta, problem.unit)
-        self.theta = xp.where(free, self.Q * self.Q - self.S, -math.inf)
+        self._free = free
+
+    @property
+    def theta(self) -> Array:
+        """q² − s of the functions outside, −∞ of those in the span of the active ones."""
+        return self.state.problem.quadratic.xp.where(self._free, self.Q * self.Q - self.S, -math.inf)
 
     @property
     def state(self) -> State:

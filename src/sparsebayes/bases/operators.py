@@ -148,7 +148,10 @@ class KernelMatrix(DenseOperator):
         likest, chosen = np.full(len(root), -1.0), [int(order[0])]
         while len(chosen) < size:
             m = chosen[-1]
-            np.maximum(likest, np.abs(self.Phi[:, m] * inverse) * inverse[m] + handicap, out=likest)
+            alike = np.abs(self.Phi[:, m])
+            alike *= inverse * inverse[m]
+            alike += handicap
+            np.maximum(likest, alike, out=likest)
             chosen.append(int(likest.argmin()))
             if likest[chosen[-1]] > 1 - SAME:
                 return None

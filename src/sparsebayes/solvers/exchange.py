@@ -22,9 +22,9 @@ def without_each(scores: Scores) -> tuple[Array, Array]:
     """S and Q of all M functions once the active function of that row is deleted, each (active, M)."""
     state = scores.state
     spread = state.variance**0.5
-    Q = lower_transposed_times(state.inverse_factor, scores.whitened)
-    Q *= (state.beta / spread)[:, None]  # in place: these are the largest arrays of a fit
-    S = Q * Q
+    scaled = state.inverse_factor * (state.beta / spread)[None, :]
+    Q = lower_transposed_times(scaled, scores.whitened)
+    S = Q * Q  # from here on in place: these are the largest arrays of a fit
     S += scores.S[None, :]
     Q *= (state.mean / spread)[:, None]
     Q += scores.Q[None, :]

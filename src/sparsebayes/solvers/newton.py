@@ -79,7 +79,8 @@ def gradient_and_hessian(state: State, with_noise: bool) -> tuple[Array, Array]:
         return gradient, hessian
     noise_slope, noise_curvature = state.problem.noise.log_prior_slopes(state.beta)
     misfit = state.beta * state.residual
-    change = column_squares(B) - shrink  # α times the diagonal of ΣAΣ − Σ
+    # B is symmetric; its transpose is stored by columns
+    change = column_squares(B.T) - shrink  # α times the diagonal of ΣAΣ − Σ
     smoothed = weight * (B @ weight)  # αμ times ΣAμ
     side = mixed - 0.5 * change - smoothed
     corner = total(smoothed) + 0.5 * (total(change) - misfit) + by_beta2 + noise_curvature
@@ -176,8 +177,7 @@ def delete_useless(state: State) -> State:
             return state
         if state.size == 1:
             return _silenced(state)
-        worth = to_numpy(state.worth)
-        state = _without(state, useless, worth)
+        state = _without(state, useless)
 
 
 def _silenced(state: State) -> State:
@@ -185,13 +185,13 @@ def _silenced(state: State) -> State:
     return quiet if quiet.objective > state.objective else state
 
 
-def _without(state: State, useless: Indices, worth: np.ndarray) -> State:
+def _without(state: State, useless: np.ndarray) -> State:
     if 1 < len(useless) < state.size:
         fewer = state.keep(_all_but(useless, state.size))
         # one by one each deletion raises the objective; together they may not
         if fewer.objective >= state.objective:
             return fewer
-    worst = useless[int(np.argmin(worth[useless]))]
+    worst = useless[int(np.argmin(to_numpy(state.worth)[useless]))] if len(useless) > 1 else useless[0]
     return state.keep(_all_but(worst, state.size))
 
 
