@@ -30,6 +30,8 @@ from threadpoolctl import threadpool_limits
 from sparsebayes import RBF, Columns, RelevanceVectorRegressor
 from sparsebayes.datasets import make_friedman, sinc
 from sparsebayes.estimators._augmented import Augmentation
+from sparsebayes.estimators._variances import DenseVariance
+from sparsebayes.inference.dense_variance import DensePosterior
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 SETS = ("concrete", "energy", "kin8nm", "power")
@@ -116,25 +118,36 @@ def scores(y: np.ndarray, mean: np.ndarray, std: np.ndarray, unit: float) -> Mea
     return {"rmse": rmse(mean, y) * float(unit), "nlpd": float(loss)}
 
 
+class Watched(RelevanceVectorRegressor):
+    """Keeps what was learned, from which every kind of variance can be made."""
+
+    learned: Any
+
+    def _use(self, learned: Any) -> None:
+        self.learned = learned
+        super()._use(learned)
+
+
 def ours(
     X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.ndarray, unit: float, some: Any
 ) -> Measured:
     """Defaults and gamma="ard", all rows; the density with the other variances as well."""
     start = time.process_time()
-    model = RelevanceVectorRegressor(gamma="ard", variance="dense").fit(X, y)
+    model = Watched(gamma="ard").fit(X, y)
     seconds = time.process_time() - start
-    dense = scores(y_test, *model.predict(X_test, return_std=True), unit)["nlpd"]
-    # what the other variances would have kept, without fitting the same model again
-    model._own_variance = None
     found = scores(y_test, *model.predict(X_test, return_std=True), unit)
-    model._own_variance = Augmentation.of(model._fitted_basis, X, y, None, model._result)
-    augmented = scores(y_test, *model.predict(X_test, return_std=True), unit)["nlpd"]
-    return found | {
-        "seconds": seconds,
-        "vectors": len(model.relevance_),
-        "augmented": augmented,
-        "dense": dense,
-    }
+    found |= {"seconds": seconds, "vectors": len(model.relevance_)}
+    # what the other variances would have kept, without fitting the same model again
+    model.excess_variance_ = 0.0
+    learned = model.learned
+    for name, variance in {
+        "posterior": None,
+        "augmented": Augmentation.of(model._fitted_basis, X, y, None, model._result),
+        "dense": DenseVariance(DensePosterior.of(learned.model, learned.theta), model.noise_variance_),
+    }.items():
+        model._own_variance = variance
+        found[name] = scores(y_test, *model.predict(X_test, return_std=True), unit)["nlpd"]
+    return found
 
 
 def grid(
@@ -289,18 +302,20 @@ def table_real(kept: Kept, load: Any, sets: list[str]) -> str:
                 f"{mine['rmse'] / machine['rmse']:.3f}",
                 f"{mine['rmse'] / machine['few']:.3f}",
                 f"{mine['nlpd'] - gp['nlpd']:+.3f}",
+                f"{mine['posterior'] - gp['nlpd']:+.3f}",
                 f"{mine['augmented'] - gp['nlpd']:+.3f}",
                 f"{mine['dense'] - gp['nlpd']:+.3f}",
                 number(mine["seconds"] / machine["seconds"], ".2f"),
             ]
         )
-    ratios.append(["asked for", "≤ 1", "", "≤ 0.1", "", "", "≤ 1"])
+    ratios.append(["asked for", "≤ 1", "", "≤ 0.1", "", "", "", "≤ 1"])
     head = ["set", "method", "RMSE", "NLPD", "vectors", "CPU seconds"]
     ratio_head = [
         "set",
         "RMSE / SVR's",
         f"RMSE / SVR's on {MOST} rows",
         "NLPD − GP's",
+        'same, variance="posterior"',
         'same, variance="augmented"',
         'same, variance="dense"',
         "time / grid's",

@@ -124,7 +124,7 @@ BAD_KERNELS = {
     "variance name": (
         {"variance": "robust"},
         ValueError,
-        r"^variance must be one of \['posterior', .*'robust'",
+        r"^variance must be one of \['auto', 'posterior', .*'robust'",
     ),
     "no centre": (
         {"kernel": Columns() + Bias(), "variance": "augmented"},

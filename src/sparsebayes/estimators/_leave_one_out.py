@@ -21,9 +21,8 @@ from sparsebayes.estimators._classes import weigh_classes
 from sparsebayes.estimators._classification import ClassificationModel
 from sparsebayes.estimators._regression import RegressionModel
 from sparsebayes.inference.classification import number_classes
+from sparsebayes.inference.left_out import LeftOut
 from sparsebayes.likelihoods import Multinomial
-
-LARGEST_LEVERAGE = 1 - 1e-12  # of a row that a function has to itself
 
 
 @dataclass(frozen=True)
@@ -45,10 +44,9 @@ def leave_one_out(model: Any, X: Any, y: Any) -> LeaveOneOut:
 
 def _regression(model: RegressionModel, X: Any, y: np.ndarray) -> LeaveOneOut:
     noise, columns = model.noise_variance_, model._fitted_basis(model._queries(X))
-    leverage = model._result.variance(columns) / noise - 1
-    rest = 1 - np.minimum(leverage, LARGEST_LEVERAGE)
-    errors = (y - columns @ model.coef_ - model.intercept_) / rest
-    variance = noise / rest
+    mean = columns @ model.coef_ + model.intercept_
+    left_out = LeftOut.of_weights(y, mean, model._result.variance(columns) - noise, noise, None)
+    errors, variance = y - left_out.mean, noise + left_out.variance
     log_loss = 0.5 * np.mean(np.log(2 * np.pi * variance) + errors**2 / variance)
     return LeaveOneOut(float(np.sqrt(np.mean(errors**2))), float(log_loss))
 

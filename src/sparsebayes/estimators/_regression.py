@@ -23,6 +23,11 @@ class RegressionModel(RegressorMixin, SparseBayesModel):
     _own_variance: QueryVariance | None = None  # where it is not that of the sparse model
     _first_noise: float | None = None  # where the noise starts, where something is known of it
 
+    @property
+    def _excess(self) -> float:
+        """Variance of a new target beyond that of the sparse model, at all queries alike."""
+        return 0.0
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model.
 
@@ -120,7 +125,7 @@ class RegressionModel(RegressorMixin, SparseBayesModel):
     def _variance(self, X: Any, columns: np.ndarray) -> np.ndarray:
         if self._own_variance is not None:
             return self._own_variance.variance(X, columns)
-        return self._result.variance(columns)
+        return self._result.variance(columns) + self._excess
 
     def _mean_and_covariance(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Joint mean and covariance σ²I + σ²/n + (Φ−φ̄)Σ(Φ−φ̄)ᵀ (the middle term with an intercept only)."""
@@ -131,5 +136,5 @@ class RegressionModel(RegressorMixin, SparseBayesModel):
         covariance = centred @ result.covariance @ centred.T
         if result.has_intercept:
             covariance += result.noise_variance / result.n
-        covariance[np.diag_indices_from(covariance)] += result.noise_variance
+        covariance[np.diag_indices_from(covariance)] += result.noise_variance + self._excess
         return columns @ self.coef_ + self.intercept_, covariance

@@ -16,11 +16,12 @@ from sparsebayes.estimators._variances import DenseVariance
 from sparsebayes.inference.centres import CentredModel
 from sparsebayes.inference.dense import GaussianEvidence
 from sparsebayes.inference.dense_variance import DensePosterior
+from sparsebayes.inference.left_out import LeftOut, excess_variance
 from sparsebayes.inference.regression import checked_variance
 from sparsebayes.inference.scales import Learned, Rows
 from sparsebayes.solvers import Progress
 
-VARIANCES = ("posterior", "augmented", "dense")
+VARIANCES = ("auto", "posterior", "augmented", "dense")
 
 
 class RelevanceVectorRegressor(LearningModel, RegressionModel):
@@ -63,9 +64,11 @@ class RelevanceVectorRegressor(LearningModel, RegressionModel):
         the n − 1 orthonormal contrasts of y, with its −(n−1)/2 · log 2π, divided by √n. With False the model
         is y = Φw + ε to the letter and the evidence is the density of y under N(0, σ²I + ΦA⁻¹Φᵀ), with its
         −n/2 · log 2π.
-    variance : {"posterior", "augmented", "dense"}, default="posterior"
+    variance : {"auto", "posterior", "augmented", "dense"}, default="auto"
         What the standard deviation of a prediction rests on. "posterior" is that of the sparse model, which
-        with a local kernel shrinks to the noise far from the relevance vectors. "augmented" adds one more
+        with a local kernel shrinks to the noise far from the relevance vectors. "auto" is the same, and with
+        gamma="evidence" or "ard" on up to 1000 rows a constant more, `excess_variance_`, for what the sparse
+        model does not know of the functions it left out. "augmented" adds one more
         function, centred at the query point, with the prior variance of the training targets: the standard
         deviation then grows with the distance from the data [Rasmussen & Quiñonero-Candela 2005, RVM*]. The
         mean stays that of the sparse model. Fitting then keeps the training rows, and a prediction costs a
@@ -101,6 +104,10 @@ class RelevanceVectorRegressor(LearningModel, RegressionModel):
         Prior precisions α of those weights.
     noise_variance_ : float
         σ², estimated or as given.
+    excess_variance_ : float
+        What variance="auto" adds to the variance of every prediction: the mean square error that the model
+        with all functions in expects of this one at a training row, both without that row, less what this one
+        expects itself. 0 where that is negative, and where there is no such model.
     covariance_ : ndarray of shape (n_relevant, n_relevant)
         Posterior covariance Σ of those weights.
     log_evidence_ : float
@@ -153,7 +160,7 @@ class RelevanceVectorRegressor(LearningModel, RegressionModel):
         noise_variance: float | None = None,
         noise_prior: tuple[float, float] | None = None,
         fit_intercept: bool = True,
-        variance: str = "posterior",
+        variance: str = "auto",
         max_iter: int = 10000,
         tol: float = 1e-6,
         random_state: Any = None,
@@ -176,7 +183,9 @@ class RelevanceVectorRegressor(LearningModel, RegressionModel):
         self.verbose = verbose
         self.callback = callback
 
-    _dense: DensePosterior | None  # between learning the scales and the end of the fit
+    # of the dense model, between learning the scales and the end of the fit
+    _dense: DensePosterior | None
+    _left_out: LeftOut | None
 
     def _rows(self, bound: BoundBasis, X: np.ndarray, y: np.ndarray, counts: np.ndarray) -> Rows:
         known, center = self.noise_variance, bool(self.fit_intercept)
@@ -194,7 +203,7 @@ class RelevanceVectorRegressor(LearningModel, RegressionModel):
     def _learn(
         self, bound: BoundBasis, X: np.ndarray, y: np.ndarray, weights: np.ndarray | None
     ) -> tuple[BoundBasis, np.ndarray]:
-        self._first_noise, self._dense = None, None
+        self._first_noise, self._dense, self._left_out = None, None, None
         return super()._learn(bound, X, y, weights)
 
     def _use(self, learned: Learned) -> None:
@@ -202,6 +211,8 @@ class RelevanceVectorRegressor(LearningModel, RegressionModel):
             self._first_noise = DENSE_NOISE * learned.noise_variance
         if self.variance == "dense":
             self._dense = DensePosterior.of(learned.model, learned.theta)
+        if self.variance == "auto" and learned.all_rows:
+            self._left_out = LeftOut.of_process(learned.model, learned.theta)
 
     def _check_bound(self, bound: BoundBasis, X: np.ndarray) -> None:
         if not (isinstance(self.variance, str) and self.variance in VARIANCES):
@@ -219,6 +230,20 @@ class RelevanceVectorRegressor(LearningModel, RegressionModel):
         if self._dense is not None:
             self._own_variance = DenseVariance(self._dense, self.noise_variance_)
             self._dense = None
+        self.excess_variance_ = self._beyond_the_sparse_model(X, y, weights)
+        self._left_out = None
+
+    def _beyond_the_sparse_model(self, X: np.ndarray, y: np.ndarray, weights: np.ndarray | None) -> float:
+        if self._left_out is None:
+            return 0.0
+        columns, noise = self._fitted_basis(X), self.noise_variance_
+        mean, variance = columns @ self.coef_ + self.intercept_, self._result.variance(columns) - noise
+        sparse = LeftOut.of_weights(y, mean, variance, noise, weights)
+        return excess_variance(self._left_out, sparse, weights)
+
+    @property
+    def _excess(self) -> float:
+        return self.excess_variance_
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -44,7 +44,7 @@ class Learned:
 
     log_evidence : of the dense model on the rows it was learned from.  noise_variance : its σ²; NaN where
     there is no noise to estimate.  idle : numbers of the functions without a centre it has no use for.
-    model, theta : the dense model of up to `ROWS` rows, and its parameters.
+    model, theta : the dense model of up to `ROWS` rows, and its parameters.  all_rows : whether that is all.
     """
 
     bound: BoundBasis
@@ -53,6 +53,7 @@ class Learned:
     idle: np.ndarray
     model: DenseModel
     theta: np.ndarray
+    all_rows: bool
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,8 @@ def learn_scales(bound: BoundBasis, rows: Rows) -> Learned:
         value, theta = _unless_nothing(model, model, bound, rows, value, theta)
         idle = idle_functions(model, theta)
     noise = math.exp(-theta[-1]) if model.evidence.tail else math.nan
-    return Learned(bound.with_log_scales(theta[: model.scales]), value, noise, idle, model, theta)
+    all_rows = len(rows.X) <= ROWS
+    return Learned(bound.with_log_scales(theta[: model.scales]), value, noise, idle, model, theta, all_rows)
 
 
 def _by_few_rows(bound: BoundBasis, rows: Rows) -> tuple[DenseModel, float, np.ndarray]:

@@ -1,0 +1,96 @@
+"""variance="auto": error bars of the sparse model, and what the model with all functions in knows beyond."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from sparsebayes import RBF, Columns, RelevanceVectorRegressor
+from sparsebayes.datasets import make_friedman
+
+
+def problem(seed, n=60):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-3, 3, (n, 2))
+    return X, np.sin(2 * X[:, 0]) + 0.5 * X[:, 1] + 0.2 * rng.standard_normal(n), rng.uniform(-4, 4, (15, 2))
+
+
+@pytest.mark.parametrize("kernel", ["rbf", RBF() + Columns(2)])
+@pytest.mark.parametrize("gamma", ["evidence", "ard"])
+def test_the_model_is_that_of_the_posterior_and_its_variance_a_constant_more(kernel, gamma):
+    X, y, Q = problem(0)
+    auto = RelevanceVectorRegressor(kernel, gamma=gamma).fit(X, y)
+    plain = RelevanceVectorRegressor(kernel, gamma=gamma, variance="posterior").fit(X, y)
+    assert auto.excess_variance_ > 0
+    assert plain.excess_variance_ == 0
+    mean, std = auto.predict(Q, return_std=True)
+    np.testing.assert_array_equal(mean, plain.predict(Q))
+    np.testing.assert_array_equal(auto.covariance_, plain.covariance_)
+    assert auto.noise_variance_ == plain.noise_variance_
+    expected = plain.predict(Q, return_std=True)[1] ** 2 + auto.excess_variance_
+    np.testing.assert_allclose(std**2, expected, rtol=1e-12)
+    covariance, others = (model.predict(Q, return_cov=True)[1] for model in (auto, plain))
+    np.testing.assert_allclose(covariance - others, auto.excess_variance_ * np.eye(len(Q)), atol=1e-12)
+
+
+def test_nothing_more_is_kept():
+    X, y, _ = problem(1, 200)
+    model = RelevanceVectorRegressor(gamma="ard", variance="posterior")
+    without = len(pickle.dumps(model.fit(X, y)))
+    assert len(pickle.dumps(model.set_params(variance="auto").fit(X, y))) < without + 100
+
+
+def test_there_is_none_without_a_dense_model_of_all_rows():
+    X, y, Q = problem(2)
+    model = RelevanceVectorRegressor(gamma="ard").fit(X, y)
+    assert model.excess_variance_ > 0
+    model.set_params(gamma="scale").fit(X, y)
+    assert model.excess_variance_ == 0
+    plain = RelevanceVectorRegressor(variance="posterior").fit(X, y)
+    np.testing.assert_array_equal(model.predict(Q, return_std=True)[1], plain.predict(Q, return_std=True)[1])
+    for variance in ("augmented", "dense"):
+        assert RelevanceVectorRegressor(gamma="ard", variance=variance).fit(X, y).excess_variance_ == 0
+    X = np.random.default_rng(3).uniform(-3, 3, (1001, 1))
+    many = RelevanceVectorRegressor(gamma="evidence").fit(X, np.sin(X[:, 0]) + 0.1 * np.cos(99 * X[:, 0]))
+    assert many.excess_variance_ == 0
+
+
+def test_integer_weights_equal_repeated_rows():
+    X, y, Q = problem(4)
+    weights = np.random.default_rng(4).integers(0, 4, len(y))
+    model = RelevanceVectorRegressor(gamma="ard", noise_variance=0.04)  # copies look as if there were none
+    weighted = clone(model).fit(X, y, sample_weight=weights)
+    repeated = clone(model).fit(X.repeat(weights, axis=0), y.repeat(weights))
+    assert weighted.excess_variance_ == pytest.approx(repeated.excess_variance_, rel=1e-3)
+    for ours, theirs in zip(*(m.predict(Q, return_std=True) for m in (weighted, repeated)), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1e6])
+def test_units_of_the_target_do_not_matter(unit):
+    X, y, _ = problem(5)
+    plain = RelevanceVectorRegressor(gamma="ard").fit(X, y)
+    other = RelevanceVectorRegressor(gamma="ard").fit(X, unit * (y + 7))
+    assert other.excess_variance_ / unit**2 == pytest.approx(plain.excess_variance_, rel=1e-3)
+
+
+@pytest.mark.parametrize("options", [{"noise_variance": 0.04}, {"fit_intercept": False}, {"prior": "bic"}])
+def test_other_models_have_it_too(options):
+    X, y, _ = problem(6)
+    excess = RelevanceVectorRegressor(gamma="ard", **options).fit(X, y).excess_variance_
+    assert 0 < excess < np.var(y)
+
+
+def test_error_bars_are_more_honest():
+    """Ten inputs and 60 rows, where many other functions would have done as well."""
+    squares = {"auto": [], "posterior": []}
+    for seed in range(300, 306):
+        X, y, _ = make_friedman(1, 60, 5.0, random_state=seed)
+        X_test, y_test, _ = make_friedman(1, 500, 5.0, random_state=1000 + seed)
+        for variance, found in squares.items():
+            model = RelevanceVectorRegressor(gamma="ard", variance=variance).fit(X, y)
+            mean, std = model.predict(X_test, return_std=True)
+            found.append(np.mean(((y_test - mean) / std) ** 2))
+    honest, plain = np.median(squares["auto"]), np.median(squares["posterior"])
+    assert abs(np.log(honest)) < 0.5 * abs(np.log(plain))
