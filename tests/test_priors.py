@@ -106,6 +106,26 @@ def test_smoothness_cubic_is_se07s_and_its_closed_form_on_orthonormal_columns(se
     np.testing.assert_allclose(alpha[keep], beta / (u[keep] - 1 - 2 * c), rtol=1e-6)
 
 
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("c", [0.3, 1.0, 7.0])
+def test_smoothness_turns_where_it_turns_whether_or_not_the_function_is_worth_it(seed, c):
+    prior, (s, q, beta) = Smoothness(c), _cases(seed)
+    unit = np.ones_like(s)
+    alpha = prior.turning_point(s, q, beta)
+    turns = np.isfinite(alpha)
+
+    def gain(log_step):
+        return prior.gain(alpha[turns] * math.exp(log_step), s[turns], q[turns], beta, unit[turns])
+
+    here, step = gain(0.0), 1e-3
+    assert np.all(here >= np.maximum(gain(step), gain(-step)) - 1e-12 * (1 + np.abs(here)))
+    assert (here < 0).any()  # those that only SE07's algorithm 1 keeps
+    np.testing.assert_array_equal(
+        prior.maximise(s, q, beta, unit)[turns], np.where(here > 0, alpha[turns], math.inf)
+    )
+    assert np.isinf(prior.maximise(s, q, beta, unit)[~turns]).all()
+
+
 @pytest.mark.parametrize("c", ["aic", "bic", "ric", 0.7])
 def test_smoothness_is_never_less_sparse_than_uniform(c):
     s, q, beta = _cases(5, 2000)

@@ -230,7 +230,12 @@ class Smoothness(Prior):
         )
 
     def maximise(self, s: Array, q: Array, beta: float, unit: Array) -> Array:
-        """The smallest positive root of the cubic [SE07, eqs. 46-49], where ℓ̂ is positive there; else ∞.
+        """The turning point of ℓ̂ where ℓ̂ is positive there; else ∞."""
+        alpha = self.turning_point(s, q, beta)
+        return namespace(s).where(self.gain(alpha, s, q, beta, unit) > 0, alpha, math.inf)
+
+    def turning_point(self, s: Array, q: Array, beta: float) -> Array:
+        """The smallest positive root of the cubic [SE07, eqs. 46-49]; ∞ where there is none.
 
         In x = s/α, u = q²/s, ρ = s/β the cubic is x³ + (1−u+2ρ+2cρ)x² + (ρ²+2ρ(1−u)+4cρ)x + ρ²(1−u) + 2cρ;
         the smallest α is the largest x.
@@ -243,8 +248,7 @@ class Smoothness(Prior):
             rho * rho * (1 - u) + 2 * c * rho,
         )
         positive = (x > 0) & (u > 1)
-        alpha = xp.where(positive, s / xp.where(positive, x, xp.ones_like(x)), math.inf)
-        return xp.where(self.gain(alpha, s, q, beta, unit) > 0, alpha, math.inf)
+        return xp.where(positive, s / xp.where(positive, x, xp.ones_like(x)), math.inf)
 
     @property
     def threshold(self) -> float:
