@@ -72,12 +72,15 @@ class GaussianEvidence(DenseEvidence):
     def __call__(self, K: np.ndarray, tail: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         """L = −½ [N log 2π + log|C| + tᵀC⁻¹t], G = ½ (C⁻¹ttᵀC⁻¹ − C⁻¹)."""
         beta, total = self._precision(tail), self.total
-        C_inverse, log_det = self.inverse(K, tail)
+        C_inverse, log_det, known = self.inverse(K, tail)
         value = -0.5 * (log_det + total * math.log(2 * math.pi))
         # what the copies of a row leave of the likelihood once their mean is known
         copies = total - self.n
         value += 0.5 * (copies * math.log(beta) - float(np.log(self.counts).sum()))
-        t = self.t - float(np.average(self.t, weights=self.counts)) if self.center else self.t
+        t = self.t
+        if known is not None:
+            value += 0.5 * math.log(2 * math.pi / known)
+            t = t - float(np.average(t, weights=self.counts))
         a = C_inverse @ t
         G = np.outer(0.5 * a, a)
         G -= np.multiply(C_inverse, 0.5, out=C_inverse)
@@ -94,19 +97,19 @@ class GaussianEvidence(DenseEvidence):
             R[:, np.linalg.norm(R, axis=0) < CONSTANT * size] = 0.0
         return R[:, 1], R[:, 2:]
 
-    def inverse(self, K: np.ndarray, tail: np.ndarray) -> tuple[np.ndarray, float]:
-        """C⁻¹ and log|C|; with an intercept C⁻¹ − C⁻¹11ᵀC⁻¹/(1ᵀC⁻¹1) and log|C| + log(1ᵀC⁻¹1/2π)."""
-        C_inverse, log_det = inverse_of(plus_diagonal(K.copy(), self.noise_variance(tail) / self.counts))
-        if self.center:
-            u = C_inverse.sum(axis=0)
-            C_inverse -= np.outer(u, u / u.sum())
-            log_det += math.log(u.sum() / (2 * math.pi))
-        return C_inverse, log_det
+    def inverse(self, K: np.ndarray, tail: np.ndarray) -> tuple[np.ndarray, float, float | None]:
+        """C⁻¹, log|C| and None; with an intercept C⁻¹ − C⁻¹11ᵀC⁻¹/(1ᵀC⁻¹1), log|C| and 1ᵀC⁻¹1."""
+        C_inverse, log_det = inverse_of(plus_diagonal(K.copy(), 1 / (self._precision(tail) * self.counts)))
+        if not self.center:
+            return C_inverse, log_det, None
+        u = C_inverse.sum(axis=0)
+        C_inverse -= np.outer(u, u / u.sum())
+        return C_inverse, log_det, float(u.sum())
 
     def factor(self, K: np.ndarray, tail: np.ndarray) -> np.ndarray:
         """L of C = K + diag(1/(β counts)) = LLᵀ."""
         return scipy.linalg.cholesky(
-            plus_diagonal(K.copy(), self.noise_variance(tail) / self.counts), lower=True
+            plus_diagonal(K.copy(), 1 / (self._precision(tail) * self.counts)), lower=True
         )
 
     def noise_variance(self, tail: np.ndarray) -> float:
