@@ -1,7 +1,8 @@
 """Classification beside other packages on the Ripley-style mixture [TF03, 5.2]. Part of `make bench`.
 
-One process, one BLAS thread, best of three, the same draws for everybody, Gaussian kernel of width 1. Log
-loss and error are on one test set; the Bayes row is what the true probabilities reach there.
+One process, one BLAS thread, best of three, the same draws for everybody, Gaussian kernel of width 1, but for
+one line with widths learned from the same rows. Log loss and error are on one test set; the Bayes row is what
+the true probabilities reach there.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from sparsebayes import RelevanceVectorClassifier
 from sparsebayes.datasets import make_ripley
 
 OURS, SAME, RIVAL = "sparsebayes", "sparsebayes, no intercept", "fastrvm.RVC"
+LEARNED = 'sparsebayes, gamma="ard"'
 GAMMA = 1.0  # width 1: exp(−‖x − z‖²)
 TEST_POINTS = 100_000
 
@@ -56,9 +58,9 @@ class Task:
         return loss, float(np.mean(label != self.y_test))
 
 
-def ours(task: Task, fit_intercept: bool = True) -> Measured:
-    """This package, everything at its default."""
-    model = RelevanceVectorClassifier("rbf", gamma=GAMMA, fit_intercept=fit_intercept)
+def ours(task: Task, **options: Any) -> Measured:
+    """This package, everything else at its default."""
+    model = RelevanceVectorClassifier(**{"gamma": GAMMA} | options)
     seconds, _ = best_time(lambda: model.fit(task.X, task.y))
     scores = task.score(model.predict_proba(task.X_test)[:, 1], model.predict(task.X_test))
     return Measured(seconds, len(model.relevance_), *scores)
@@ -67,6 +69,11 @@ def ours(task: Task, fit_intercept: bool = True) -> Measured:
 def without_intercept(task: Task) -> Measured:
     """This package without an intercept: the model the other relevance vector machine has by default."""
     return ours(task, fit_intercept=False)
+
+
+def learned(task: Task) -> Measured:
+    """This package with a width for each input by the evidence, in place of width 1."""
+    return ours(task, gamma="ard")
 
 
 def fastrvm(task: Task) -> Measured:
@@ -114,6 +121,7 @@ def logistic(task: Task) -> Measured:
 CONTENDERS: dict[str, Callable[[Task], Measured]] = {
     OURS: ours,
     SAME: without_intercept,
+    LEARNED: learned,
     RIVAL: fastrvm,
     "libsvm SVC": libsvm,
     "SVC + Platt": calibrated,
