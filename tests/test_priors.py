@@ -59,18 +59,6 @@ def test_maximiser_is_a_stationary_point(name):
     assert np.abs(slope / (2 * h)).max() < 1e-5
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("name", PRIORS)
-def test_what_is_rejected_has_no_finite_maximum(name, seed):
-    prior = PRIORS[name].resolve(200)
-    s, q, beta = _cases(seed)
-    q[:2] = 0.0, np.sqrt(s[1])  # says nothing, and just not enough
-    unit = 10 ** np.random.default_rng(seed).uniform(-1, 1, s.size)
-    rejected = prior.rejects(s, q, beta, unit)
-    assert 0 < rejected.sum() < s.size
-    np.testing.assert_array_equal(rejected, ~np.isfinite(prior.maximise(s, q, beta, unit)))
-
-
 def test_uniform_is_the_closed_form_of_tf03():
     s, q, beta = _cases(3)
     best = Uniform().maximise(s, q, beta, np.ones_like(s))

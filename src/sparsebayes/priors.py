@@ -50,10 +50,6 @@ class Prior(BaseEstimator, ABC):
     def log_density(self, alpha: Array, beta: float, unit: Array) -> Array:
         """log p(α), up to a constant that makes leaving the function out count 0."""
 
-    def rejects(self, s: Array, q: Array, beta: float, unit: Array) -> Array:
-        """Where a function is better left out: `maximise` is infinite there."""
-        return ~namespace(s).isfinite(self.maximise(s, q, beta, unit))
-
     def maximise_orthonormal(self, h: Array, beta: float, unit: Array) -> Array:
         """The same where all functions are orthonormal: s = β and q = βh, whatever the others do."""
         return self.maximise(beta * namespace(h).ones_like(h), beta * h, beta, unit)
@@ -136,10 +132,6 @@ class Uniform(Prior):
         theta = q * q - s
         inside = theta > 0
         return xp.where(inside, s * s / xp.where(inside, theta, 1.0), math.inf)
-
-    def rejects(self, s: Array, q: Array, beta: float, unit: Array) -> Array:
-        """Where q² is not above s."""
-        return ~(q * q > s)
 
     def log_density(self, alpha: Array, beta: float, unit: Array) -> Array:
         """0."""

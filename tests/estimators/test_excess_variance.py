@@ -8,6 +8,7 @@ from sklearn.base import clone
 
 from sparsebayes import RBF, Columns, RelevanceVectorRegressor
 from sparsebayes.datasets import make_friedman
+from sparsebayes.estimators._leave_one_out import leave_one_out
 
 
 def problem(seed, n=60):
@@ -94,3 +95,22 @@ def test_error_bars_are_more_honest():
             found.append(np.mean(((y_test - mean) / std) ** 2))
     honest, plain = np.median(squares["auto"]), np.median(squares["posterior"])
     assert abs(np.log(honest)) < 0.5 * abs(np.log(plain))
+
+
+@pytest.mark.filterwarnings("ignore:The estimated noise variance fell")
+@pytest.mark.parametrize(("kernel", "seed"), [("rbf", 18), ("rational-quadratic", 98), ("matern", 40)])
+def test_smooth_data_without_noise_leave_little_open(kernel, seed):
+    """Functions so nearly dependent that leverages from Σ come out above 1."""
+    X = np.random.default_rng(seed).uniform(-1, 1, (20, 2))
+    y = np.exp(X.sum(axis=1))
+    model = RelevanceVectorRegressor(kernel, gamma="evidence", fit_intercept=False).fit(X, y)
+    assert 0 <= model.excess_variance_ < 0.1 * y.var()
+    error = leave_one_out(model, X, y).error
+    assert error < 0.5 * y.std()
+
+
+def test_a_small_noise_that_is_given_is_no_reason_for_wide_error_bars():
+    X = np.random.default_rng(2).uniform(-3, 3, (10, 1))
+    y = np.sin(X[:, 0])
+    model = RelevanceVectorRegressor(gamma="evidence", noise_variance=1e-10).fit(X, y)
+    assert 0 <= model.excess_variance_ < 1e-3 * y.var()

@@ -68,10 +68,20 @@ def test_under_the_sparse_model(counted, center):
     columns, noise = Phi[:, result.active], result.noise_variance
     K = columns @ np.diag(1 / result.alpha) @ columns.T + (WIDE if center else 0.0)
     mean, variance = given_the_others(K, y, counts, noise)
-    all_of_them = columns @ result.mean + result.intercept, result.variance(columns) - noise
-    found = LeftOut.of_weights(y, *all_of_them, noise, counts)
+    found = LeftOut.of_weights(columns, y, result.alpha, noise, counts, center)
     np.testing.assert_allclose(found.mean, mean, rtol=1e-4, atol=1e-4)
     np.testing.assert_allclose(found.variance, variance, rtol=1e-3, atol=1e-6)
+
+
+@pytest.mark.parametrize("center", [False, True])
+@pytest.mark.parametrize("size", [1.0, 1e150, 1e-150])
+def test_functions_nearly_alike_leave_no_row_with_more_than_itself(center, size):
+    x = np.linspace(0, 1, 12)[:, None]
+    columns = RBF(0.01).bind(x)(x)  # of rank 4 or so, to rounding
+    y = np.exp(x[:, 0])
+    found = LeftOut.of_weights(columns * size, y, np.full(12, 1e-6 * size) * size, 1e-10, None, center)
+    assert np.all(found.variance >= 0)
+    assert np.abs(found.mean - y).max() < 0.1
 
 
 def test_the_excess_is_what_the_dense_model_expects_beyond_the_sparse():

@@ -44,8 +44,7 @@ def leave_one_out(model: Any, X: Any, y: Any) -> LeaveOneOut:
 
 def _regression(model: RegressionModel, X: Any, y: np.ndarray) -> LeaveOneOut:
     noise, columns = model.noise_variance_, model._fitted_basis(model._queries(X))
-    mean = columns @ model.coef_ + model.intercept_
-    left_out = LeftOut.of_weights(y, mean, model._result.variance(columns) - noise, noise, None)
+    left_out = LeftOut.of_weights(columns, y, model.alpha_, noise, None, model._result.has_intercept)
     errors, variance = y - left_out.mean, noise + left_out.variance
     log_loss = 0.5 * np.mean(np.log(2 * np.pi * variance) + errors**2 / variance)
     return LeaveOneOut(float(np.sqrt(np.mean(errors**2))), float(log_loss))

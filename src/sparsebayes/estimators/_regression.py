@@ -87,7 +87,8 @@ class RegressionModel(RegressorMixin, SparseBayesModel):
             Where to predict.
         return_std : bool, default=False
             Whether to return the standard deviation of a new target at each row of X: the noise, the weights'
-            and the intercept's share, √(σ² + φᵀΣφ) and with an intercept √(σ² + σ²/n + (φ−φ̄)ᵀΣ(φ−φ̄)).
+            and the intercept's share, √(σ² + φᵀΣφ) and with an intercept √(σ² + σ²/n + (φ−φ̄)ᵀΣ(φ−φ̄)); a
+            kernel that learned its scales has a share for the functions it left out as well (`variance`).
         return_cov : bool, default=False
             Whether to return the covariance of new targets at all rows jointly; its diagonal is the square
             of the standard deviation.
@@ -128,7 +129,10 @@ class RegressionModel(RegressorMixin, SparseBayesModel):
         return self._result.variance(columns) + self._excess
 
     def _mean_and_covariance(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Joint mean and covariance σ²I + σ²/n + (Φ−φ̄)Σ(Φ−φ̄)ᵀ (the middle term with an intercept only)."""
+        """Joint mean and covariance σ²I + σ²/n + (Φ−φ̄)Σ(Φ−φ̄)ᵀ (the middle term with an intercept only).
+
+        The excess over the variance of the sparse model, where there is one, is on the diagonal.
+        """
         result, columns = self._result, self._fitted_basis(X)
         if self._own_variance is not None:
             return columns @ self.coef_ + self.intercept_, self._own_variance.covariance(X)

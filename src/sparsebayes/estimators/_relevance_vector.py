@@ -68,7 +68,8 @@ class RelevanceVectorRegressor(LearningModel, RegressionModel):
         What the standard deviation of a prediction rests on. "posterior" is that of the sparse model, which
         with a local kernel shrinks to the noise far from the relevance vectors. "auto" is the same, and with
         gamma="evidence" or "ard" on up to 1000 rows a constant more, `excess_variance_`, for what the sparse
-        model does not know of the functions it left out. "augmented" adds one more
+        model does not know of the functions it left out; a covariance has it on its diagonal, as if that were
+        independent from query to query. "augmented" adds one more
         function, centred at the query point, with the prior variance of the training targets: the standard
         deviation then grows with the distance from the data [Rasmussen & Quiñonero-Candela 2005, RVM*]. The
         mean stays that of the sparse model. Fitting then keeps the training rows, and a prediction costs a
@@ -236,9 +237,8 @@ class RelevanceVectorRegressor(LearningModel, RegressionModel):
     def _beyond_the_sparse_model(self, X: np.ndarray, y: np.ndarray, weights: np.ndarray | None) -> float:
         if self._left_out is None:
             return 0.0
-        columns, noise = self._fitted_basis(X), self.noise_variance_
-        mean, variance = columns @ self.coef_ + self.intercept_, self._result.variance(columns) - noise
-        sparse = LeftOut.of_weights(y, mean, variance, noise, weights)
+        columns, center = self._fitted_basis(X), self._result.has_intercept
+        sparse = LeftOut.of_weights(columns, y, self.alpha_, self.noise_variance_, weights, center)
         return excess_variance(self._left_out, sparse, weights)
 
     @property

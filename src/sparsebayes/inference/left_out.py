@@ -35,16 +35,23 @@ class LeftOut:
 
     @classmethod
     def of_weights(
-        cls, y: np.ndarray, mean: np.ndarray, variance: np.ndarray, noise: float, counts: np.ndarray | None
+        cls,
+        columns: np.ndarray,
+        y: np.ndarray,
+        alpha: np.ndarray,
+        noise: float,
+        counts: np.ndarray | None,
+        center: bool,
     ) -> LeftOut:
-        """From f ~ N(m, V) given all rows, the precisions of the weights staying what they are.
+        """Under the sparse model with these functions (N, S), the precisions α staying what they are.
 
         With the leverage h = V/σ² the residual becomes (y − m)/(1 − h), the variance V/(1 − h). Of a row that
         counts less than once all is taken out, h = cV/σ².
         """
-        share = 1.0 if counts is None else np.minimum(counts, 1.0)
-        rest = 1 - np.minimum(share * variance / noise, LARGEST_LEVERAGE)
-        return cls(y - (y - mean) / rest, variance / rest, noise)
+        counts = np.ones(len(y)) if counts is None else counts
+        leverage, residual = _leverages(columns, y, alpha * noise, np.sqrt(counts), center)
+        rest = 1 - np.minimum(np.minimum(counts, 1.0) * leverage, LARGEST_LEVERAGE)
+        return cls(y - residual / rest, noise * leverage / rest, noise)
 
     @classmethod
     def of_process(cls, model: DenseModel, theta: np.ndarray) -> LeftOut:
@@ -61,6 +68,25 @@ class LeftOut:
         kept = 1 / (1 + variance * back)  # of the residual, and of the variance
         level = float(y.mean()) if evidence.center else 0.0  # P1 = 0, but for rounding
         return cls(y - kept * (P @ (y - level)) / precision, kept * variance, noise)
+
+
+def _leverages(
+    columns: np.ndarray, y: np.ndarray, ridge: np.ndarray, root: np.ndarray, center: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """h = V/σ² and y − m of every row, from an orthonormal basis of the rows √c φ and of √(σ²α) below them.
+
+    Functions that are nearly dependent have a Σ in which V/σ² comes out above 1; here it cannot.
+    root : √c.  ridge : σ²α.
+    """
+    rows, target, constant = columns * root[:, None], y * root, np.zeros_like(root)
+    if center:
+        constant = root / np.linalg.norm(root)
+        rows, target = rows - np.outer(constant, constant @ rows), target - constant * (constant @ target)
+    peak = np.abs(rows).max(axis=0)  # columns may be so large that their squares are not numbers
+    peak = np.where(peak > 0, peak, 1.0)
+    together = np.concatenate([rows / peak, np.diag(np.sqrt(ridge) / peak)])
+    Q = np.linalg.qr(together / np.linalg.norm(together, axis=0))[0][: len(y)]
+    return (np.sum(Q**2, axis=1) + constant**2) / root**2, (target - Q @ (Q.T @ target)) / root
 
 
 def excess_variance(dense: LeftOut, sparse: LeftOut, counts: np.ndarray | None) -> float:
