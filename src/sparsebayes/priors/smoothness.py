@@ -1,0 +1,82 @@
+"""The smoothness prior [SE07]: so many nats for each degree of freedom."""
+
+from __future__ import annotations
+
+import math
+
+from sparsebayes._array import Array, namespace
+from sparsebayes._checks import is_number
+from sparsebayes._cubic import outer_cubic_roots
+from sparsebayes.priors.base import Prior
+
+
+class Smoothness(Prior):
+    """p(α|σ²) ∝ exp(−c/(1+σ²α)) [SE07, eq. 15]: c nats for each degree of freedom spent.
+
+    c : a number ≥ 0, or "aic" (1), "bic" (½ log N), "ric" (log N). On columns of unit norm, which makes the
+    rule invariant to the scale of a column.
+    """
+
+    depends_on_noise = True
+
+    def __init__(self, c: float | str = "bic") -> None:
+        self.c = c
+
+    def resolve(self, n: float) -> Smoothness:
+        """The prior with c as a number."""
+        named = {"aic": 1.0, "bic": 0.5 * math.log(max(n, 1.0)), "ric": math.log(max(n, 1.0))}
+        if isinstance(self.c, str) and self.c in named:
+            return Smoothness(named[self.c])
+        if is_number(self.c) and float(self.c) >= 0:
+            return Smoothness(float(self.c))
+        raise ValueError(
+            f"c of prior Smoothness(c) must be a number >= 0 or one of {sorted(named)}, got {self.c!r}."
+        )
+
+    def maximise(self, s: Array, q: Array, beta: float, unit: Array) -> Array:
+        """The turning point of ℓ̂ where ℓ̂ is positive there; else ∞."""
+        alpha = self.turning_point(s, q, beta)
+        return namespace(s).where(self.gain(alpha, s, q, beta, unit) > 0, alpha, math.inf)
+
+    def turning_point(self, s: Array, q: Array, beta: float) -> Array:
+        """The smallest positive root of the cubic [SE07, eqs. 46-49]; ∞ where there is none.
+
+        In x = s/α, u = q²/s, ρ = s/β the cubic is x³ + (1−u+2ρ+2cρ)x² + (ρ²+2ρ(1−u)+4cρ)x + ρ²(1−u) + 2cρ;
+        the smallest α is the largest x.
+        """
+        xp = namespace(s)
+        c, rho, u = float(self.c), s / beta, q * q / s
+        x, _ = outer_cubic_roots(
+            1 - u + 2 * rho + 2 * c * rho,
+            rho * rho + 2 * rho * (1 - u) + 4 * c * rho,
+            rho * rho * (1 - u) + 2 * c * rho,
+        )
+        positive = (x > 0) & (u > 1)
+        return xp.where(positive, s / xp.where(positive, x, xp.ones_like(x)), math.inf)
+
+    @property
+    def threshold(self) -> float:
+        """1 + 2c (see `maximise_orthonormal`)."""
+        return 1 + 2 * float(self.c)
+
+    def maximise_orthonormal(self, h: Array, beta: float, unit: Array) -> Array:
+        """With s = β the cubic has the double root α = −β, and β/(u − 1 − 2c), u = βh²: in closed form.
+
+        The function is in the model if u > 1 + 2c.
+        """
+        xp = namespace(h)
+        excess = beta * h * h - (1 + 2 * float(self.c))
+        inside = excess > 0
+        return xp.where(inside, beta / xp.where(inside, excess, xp.ones_like(h)), math.inf)
+
+    def log_density(self, alpha: Array, beta: float, unit: Array) -> Array:
+        """−c/(1+α/β)."""
+        return -float(self.c) / (1 + alpha / beta)
+
+    def derivatives(self, alpha: Array, beta: float, unit: Array) -> tuple[Array, Array, float, float, Array]:
+        """With g = 1/(1+α/β): ∂g/∂ log α = −g(1−g) = −∂g/∂ log β."""
+        g = 1 / (1 + alpha / beta)
+        first = float(self.c) * g * (1 - g)
+        second = first * (2 * g - 1)
+        total = namespace(alpha).sum
+        return first, second, -float(total(first)), float(total(second)), -second
