@@ -114,3 +114,16 @@ def test_a_small_noise_that_is_given_is_no_reason_for_wide_error_bars():
     y = np.sin(X[:, 0])
     model = RelevanceVectorRegressor(gamma="evidence", noise_variance=1e-10).fit(X, y)
     assert 0 <= model.excess_variance_ < 1e-3 * y.var()
+
+
+@pytest.mark.parametrize("variance", ["auto", "dense"])
+def test_an_interrupted_fit_keeps_nothing_of_the_dense_model(variance):
+    def interrupt(progress):
+        raise KeyboardInterrupt
+
+    X, y = problem(0)[:2]
+    model = RelevanceVectorRegressor(gamma="evidence", variance=variance, callback=interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert not {"_first_noise", "_dense", "_left_out"} & set(vars(model))
+    assert len(pickle.dumps(model.set_params(callback=None).fit(X, y))) > 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -185,8 +185,15 @@ class RelevanceVectorRegressor(LearningModel, RegressionModel):
         self.callback = callback
 
     # of the dense model, between learning the scales and the end of the fit
-    _dense: DensePosterior | None
-    _left_out: LeftOut | None
+    _dense: DensePosterior | None = None
+    _left_out: LeftOut | None = None
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        try:
+            return super()._fit(X, y, sample_weight)
+        finally:  # a callback may have interrupted the fit
+            for name in ("_first_noise", "_dense", "_left_out"):
+                self.__dict__.pop(name, None)
 
     def _rows(self, bound: BoundBasis, X: np.ndarray, y: np.ndarray, counts: np.ndarray) -> Rows:
         known, center = self.noise_variance, bool(self.fit_intercept)
@@ -200,12 +207,6 @@ class RelevanceVectorRegressor(LearningModel, RegressionModel):
 
         spread = float(np.average((y - np.average(y, weights=counts)) ** 2, weights=counts))
         return Rows(X, y, spread, evidence, through)
-
-    def _learn(
-        self, bound: BoundBasis, X: np.ndarray, y: np.ndarray, weights: np.ndarray | None
-    ) -> tuple[BoundBasis, np.ndarray]:
-        self._first_noise, self._dense, self._left_out = None, None, None
-        return super()._learn(bound, X, y, weights)
 
     def _use(self, learned: Learned) -> None:
         if self.noise_variance is None:
@@ -230,9 +231,7 @@ class RelevanceVectorRegressor(LearningModel, RegressionModel):
             self._own_variance = Augmentation.of(self._fitted_basis, X, y, weights, self._result)
         if self._dense is not None:
             self._own_variance = DenseVariance(self._dense, self.noise_variance_)
-            self._dense = None
         self.excess_variance_ = self._beyond_the_sparse_model(X, y, weights)
-        self._left_out = None
 
     def _beyond_the_sparse_model(self, X: np.ndarray, y: np.ndarray, weights: np.ndarray | None) -> float:
         if self._left_out is None:
