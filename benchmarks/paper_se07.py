@@ -223,7 +223,7 @@ def figure(
 ) -> list[float]:
     """S, MSE, objective, and how well the parts match the signals (NaN for a single part).
 
-    sizes : takes in how many functions there were at each action of the solver.
+    sizes : takes in how many functions there were at each iteration of the solver.
     """
     X, y, f, sigma2 = blocks_and_sinc(factor, seed)
     given = sigma2 if prior == "uniform" else None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -55,7 +55,7 @@ class Gaussian:
 
     def with_beta(self, beta: float) -> Gaussian:
         """The same noise model at another precision."""
-        return Gaussian(min(float(beta), self.beta_max), self.estimate, self.c, self.d, self.beta_max)
+        return replace(self, beta=min(float(beta), self.beta_max))
 
     def at_floor(self, beta: float) -> bool:
         """Whether an estimated noise with this precision is at the floor that `beta_max` puts under it."""

@@ -69,12 +69,12 @@ class RelevanceVectorRegressor(LearningModel, RegressionModel):
         with a local kernel shrinks to the noise far from the relevance vectors. "auto" is the same, and with
         gamma="evidence" or "ard" on up to 1000 rows a constant more, `excess_variance_`, for what the sparse
         model does not know of the functions it left out; a covariance has it on its diagonal, as if that were
-        independent from query to query. "augmented" adds one more
-        function, centred at the query point, with the prior variance of the training targets: the standard
-        deviation then grows with the distance from the data [Rasmussen & Quiñonero-Candela 2005, RVM*]. The
-        mean stays that of the sparse model. Fitting then keeps the training rows, and a prediction costs a
-        pass over them. "dense", with gamma="evidence" or "ard", is that of the Gaussian process the scales
-        were learned from, given up to 1000 rows: it counts that other functions would have done as well.
+        independent from query to query. "augmented" adds one more function, centred at the query point, with
+        the prior variance of the training targets: the standard deviation then grows with the distance from
+        the data [Rasmussen & Quiñonero-Candela 2005, RVM*]. The mean stays that of the sparse model. Fitting
+        then keeps the training rows, and a prediction costs a pass over them. "dense", with gamma="evidence"
+        or "ard", is that of the Gaussian process the scales were learned from, given up to 1000 rows: it
+        counts that other functions would have done as well.
     max_iter : int, default=10000
         Most iterations of the solver; a `ConvergenceWarning` says when they did not suffice.
     tol : float, default=1e-6

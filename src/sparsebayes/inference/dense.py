@@ -99,7 +99,7 @@ class GaussianEvidence(DenseEvidence):
 
     def inverse(self, K: np.ndarray, tail: np.ndarray) -> tuple[np.ndarray, float, float | None]:
         """C⁻¹, log|C| and None; with an intercept C⁻¹ − C⁻¹11ᵀC⁻¹/(1ᵀC⁻¹1), log|C| and 1ᵀC⁻¹1."""
-        C_inverse, log_det = inverse_of(plus_diagonal(K.copy(), 1 / (self._precision(tail) * self.counts)))
+        C_inverse, log_det = inverse_of(self._of_targets(K, tail))
         if not self.center:
             return C_inverse, log_det, None
         u = C_inverse.sum(axis=0)
@@ -108,13 +108,15 @@ class GaussianEvidence(DenseEvidence):
 
     def factor(self, K: np.ndarray, tail: np.ndarray) -> np.ndarray:
         """L of C = K + diag(1/(β counts)) = LLᵀ."""
-        return scipy.linalg.cholesky(
-            plus_diagonal(K.copy(), 1 / (self._precision(tail) * self.counts)), lower=True
-        )
+        return scipy.linalg.cholesky(self._of_targets(K, tail), lower=True)
 
     def noise_variance(self, tail: np.ndarray) -> float:
         """σ²."""
         return 1 / self._precision(tail)
+
+    def _of_targets(self, K: np.ndarray, tail: np.ndarray) -> np.ndarray:
+        """C = K + diag(1/(β counts))."""
+        return plus_diagonal(K.copy(), 1 / (self._precision(tail) * self.counts))
 
     def _precision(self, tail: np.ndarray) -> float:
         return math.exp(tail[0]) if self.beta is None else self.beta
