@@ -3,6 +3,8 @@
 * **mode**: Newton's steps with halving for the weights at given α, on the active candidates only;
 * **settle**: at the mode the problem is a Gaussian one (β = 1, curvature B): joint Newton steps in log α, the
   mode again, until α stands still: N·S² a step, and no other candidate is looked at;
+* **opening**: the solver chooses first functions around the intercepts alone, where every row has the same
+  curvature, and then afresh around the mode of those, which is nearer the truth, while that is better;
 * **round**: all candidates are scored at the mode, and the solver goes on from there on the quadratic of the
   expansion, adding what it likes in as few passes as it needs; then settle.
 
@@ -16,6 +18,7 @@ derivative vanishes with B held fixed.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -36,6 +39,8 @@ ROUNDING = 1e-12  # per row: nats that rounding may stand for
 REACHED = 1e-5  # per row: nats that may be missing where Newton's method ends for that to be the mode
 SETTLING = 60  # alternations of mode and α
 NEARLY = 1e-2  # in log α: how far α may still be from standing still between rounds
+AFRESH = 0.1  # nats: what functions chosen afresh must gain
+REOPENED = 2  # times that functions are chosen afresh before the first round
 EXCHANGED = 0.1  # nats: a round that adds nothing and gains less by exchanges is the last
 UNIT_NOISE = Gaussian(1.0, estimate=False)
 
@@ -96,11 +101,34 @@ class LaplaceFit:
             del state  # the columns of G it holds need not outlive the round
 
     def _begin(self) -> Mode:
-        """What the solver makes of the expansion around the intercepts alone."""
-        f = self.rows.predictor(self.rows.held([]), self.rows.y[0, :0], self.rows.start())
-        linear, problem = self._among_all(self.rows.expand(f))
-        first = self.solver.begin(problem, self._inner_monitor())
-        return self._better(first, linear, None, -np.inf) or self._single(problem, linear)
+        """What the solver makes of the expansion around the intercepts alone, then of those around its modes.
+
+        The first expansion knows nothing of where the classes are well told apart, so that the functions it
+        chooses may be those of a lower maximum, which rounds do not leave.
+        """
+        first = self._at_intercepts()
+        mode = self._opened(first, self.solver.begin, -np.inf)
+        for _ in range(REOPENED):
+            if mode is None:
+                break
+            again = self._opened(mode.linear.expansion, self.solver.reopen, mode.objective + AFRESH)
+            if again is None:
+                break
+            mode = again
+        return (mode and self._settled(mode, -np.inf, self.monitor.tol)) or self._single(first)
+
+    def _at_intercepts(self) -> Expansion:
+        """The expansion around the intercepts of the model without functions."""
+        rows = self.rows
+        return rows.expand(rows.predictor(rows.held([]), rows.y[0, :0], rows.start()))
+
+    def _opened(
+        self, expansion: Expansion, choose: Callable[[Problem, Monitor], State | None], worth: float
+    ) -> Mode | None:
+        """The mode, α nearly settled, of the functions the solver chooses, where it is above `worth`."""
+        linear, problem = self._among_all(expansion)
+        state = choose(problem, self._inner_monitor())
+        return None if state is None else self._nearly(state, linear, None, worth)
 
     def _look(self, mode: Mode, going: bool) -> tuple[Mode | None, State]:
         """The mode after another round, None where there is none; and the state among all candidates."""
@@ -113,8 +141,9 @@ class LaplaceFit:
         linear, problem = self._among_all(expansion)
         return self._state(problem, linear, J, alpha)
 
-    def _single(self, problem: Problem, linear: Linearised) -> Mode:
+    def _single(self, expansion: Expansion) -> Mode:
         """The mode with one function only, where what the solver began with cannot be used."""
+        linear, problem = self._among_all(expansion)
         return self.settle(self._mode_of(first_state(problem), linear, None), self.monitor.tol)
 
     def _round(self, mode: Mode, linear: Linearised, state: State) -> Mode | None:
@@ -136,15 +165,24 @@ class LaplaceFit:
 
     def _better(self, state: State, linear: Linearised, before: Mode | None, worth: float) -> Mode | None:
         """The settled mode at the α of a state among all candidates, where its objective is above `worth`."""
+        rough = self._nearly(state, linear, before, worth)
+        return rough and self._settled(rough, worth, self.monitor.tol)
+
+    def _nearly(self, state: State, linear: Linearised, before: Mode | None, worth: float) -> Mode | None:
+        """The same, α nearly settled."""
         try:
             mode = self._mode_of(state, linear, before)
-            for tol in (NEARLY, self.monitor.tol):
-                mode = self.settle(mode, tol)
-                if not (mode.reached and mode.objective > worth):
-                    return None
         except NotPositiveDefinite:  # functions that cannot be told apart where the curvature has vanished
             return None
-        return mode
+        return self._settled(mode, worth, NEARLY)
+
+    def _settled(self, mode: Mode, worth: float, tol: float) -> Mode | None:
+        """The mode, α settled, where it is one and its objective above `worth`."""
+        try:
+            mode = self.settle(mode, tol)
+        except NotPositiveDefinite:
+            return None
+        return mode if mode.reached and mode.objective > worth else None
 
     def settle(self, mode: Mode, tol: float) -> Mode:
         """Alternate between α at the mode's expansion and the mode at these α, until α stands still.

@@ -91,11 +91,7 @@ class ActiveSet(Solver):
         """Open, grow crudely, exchange while it pays, grow to the end, polish."""
         if start is not None:
             return self._go_on(start, monitor)
-        state, going = self._grow(self._open(problem), monitor, CRUDE_GAIN)
-        state, going = self._exchange(state, monitor, going)
-        if self.exchanges and problem.quadratic.size <= SMALL:
-            state, going = self._open_to_all(state, monitor, going)
-            state, going = self._exchange(state, monitor, going)
+        state, going = self._search(problem, monitor)
         if self.stages and going:
             state, going = self._staged(state, monitor)
         for power in range(self.rebuilds, 0, -1):
@@ -109,6 +105,19 @@ class ActiveSet(Solver):
     def begin(self, problem: Problem, monitor: Monitor) -> State:
         """Open and grow crudely, to no more functions than can be exchanged."""
         return self._grow(self._open(problem), monitor, CRUDE_GAIN, most=CROWDED)[0]
+
+    def reopen(self, problem: Problem, monitor: Monitor) -> State:
+        """Open, grow crudely to no more functions than can be exchanged, exchange while it pays."""
+        return self._search(problem, monitor, most=CROWDED)[0]
+
+    def _search(self, problem: Problem, monitor: Monitor, most: int | None = None) -> tuple[State, bool]:
+        """A model from nothing, by contests; `most` functions are enough."""
+        state, going = self._grow(self._open(problem), monitor, CRUDE_GAIN, most=most)
+        state, going = self._exchange(state, monitor, going)
+        if self.exchanges and problem.quadratic.size <= SMALL:
+            state, going = self._open_to_all(state, monitor, going)
+            state, going = self._exchange(state, monitor, going)
+        return state, going
 
     def _go_on(self, start: State, monitor: Monitor) -> Solution:
         """Add what is worth a fair share of the best addition, and exchange; the rest is for next time."""

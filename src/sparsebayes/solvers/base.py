@@ -105,6 +105,10 @@ class Solver(BaseEstimator, ABC):
         """A first state that need not be a solution: the problem is only near the one that counts."""
         return self.solve(problem, monitor).state
 
+    def reopen(self, problem: Problem, monitor: Monitor) -> State | None:
+        """Another first state, of a problem nearer the one that counts; None where the first one stands."""
+        return None
+
     @abstractmethod
     def solve(self, problem: Problem, monitor: Monitor, start: State | None = None) -> Solution:
         """Run until converged, stopped by the monitor, or out of iterations.
