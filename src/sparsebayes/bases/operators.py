@@ -143,16 +143,17 @@ class KernelMatrix(DenseOperator):
         if not len(order):
             return None
         inverse = 1 / np.where(root > 0, root, 1.0)
+        normalised = bool((inverse == 1.0).all())
         handicap = np.full(len(root), np.inf)
         handicap[order] = np.linspace(0.0, TIE, len(order))
         likest, chosen = np.full(len(root), -1.0), [int(order[0])]
         while len(chosen) < size:
             m = chosen[-1]
             alike = np.abs(self.Phi[:, m])
-            alike *= inverse * inverse[m]
-            alike += handicap
+            if not normalised:
+                alike *= inverse * inverse[m]
             np.maximum(likest, alike, out=likest)
-            chosen.append(int(likest.argmin()))
+            chosen.append(int((likest + handicap).argmin()))
             if likest[chosen[-1]] > 1 - SAME:
                 return None
         return np.asarray(chosen)

@@ -20,10 +20,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparsebayes._array import NotPositiveDefinite, to_numpy
+from sparsebayes._array import to_numpy
 from sparsebayes.posterior import Problem, Scores, State
 from sparsebayes.solvers.base import Monitor, Solution, Solver, first_state
-from sparsebayes.solvers.contests import LOOSE, contests, contract
+from sparsebayes.solvers.contests import LOOSE, contests, contracted, joined
 from sparsebayes.solvers.exchange import best_swaps, independent, substitutes, swapped
 from sparsebayes.solvers.newton import maximise_jointly, polish
 from sparsebayes.solvers.pool import opening_pool
@@ -32,14 +32,14 @@ from sparsebayes.solvers.stages import better, lowered
 
 CRUDE_GAIN = 1.0  # nats: growing before the exchanges stops when nothing is worth more
 TRIAL_GAIN = 0.3  # nats: the same while an exchange is being tried
-WORTHWHILE = 2.0  # nats: an exchange round that gains less is the last (on small problems: LOOSE)
+WORTHWHILE = 0.2  # nats a function: where an exchange gains less, swaps gain the rest for less time
 SETTLED = 1e-3  # nats: the least a swap or a rival must gain
-BRIEF = 4  # Newton steps between swaps: what more of them would gain, the next swap may change
+BRIEF = 6  # Newton steps between swaps: what more of them would gain, the next swap may change
+BRIEFEST = 3  # the same after a contest on a small problem, where looking at all candidates costs nothing
 SMALLEST_POOL = 8
 SMALL = 256  # functions: where there are no more, all of them are let in at once as well
 FRACTION = 0.1  # of the best gain: what is worth less waits for the next scoring pass
 LEVEL = 0.1  # α/β of every function when a contest opens, on columns of unit norm
-FINEST = 1e-3  # nats per tol: a function that gains less than this times tol is not added
 CLOSE = 5.0  # nats: of two models this close it takes a finish to tell which is better
 CROWDED = 300  # active functions: beyond it a contest between all their substitutes costs more than it gains
 OPENING, EXCHANGING, GROWING, SLOW = (12, 1.3), (8, 1.3), (4, 1.0), (500, 0.3)  # rounds, power of contests
@@ -52,7 +52,8 @@ class ActiveSet(Solver):
         from the single best function.
     batch : most functions added per scoring pass, or half the active ones where that is more; 1: one by one.
     independence : largest |cosine| between functions added together, in the metric C⁻¹.
-    exchanges : most exchange rounds; 0 leaves the greedy solution as it is.
+    exchanges : most exchange rounds, twice as many where there are more than 256 functions; 0 leaves the
+        greedy solution as it is.
     substitutes : how many substitutes each active function is offered; None: more of them (3 to 8) the more
         candidates there are for each active function.
     stages : with k > 0 the model is also sought from a high noise, lowered in k stages (`stages`), and the
@@ -66,7 +67,7 @@ class ActiveSet(Solver):
 
     def __init__(
         self,
-        pool: int = 240,
+        pool: int = 300,
         batch: int = 16,
         independence: float = 0.6,
         exchanges: int = 3,
@@ -121,7 +122,7 @@ class ActiveSet(Solver):
 
     def _go_on(self, start: State, monitor: Monitor) -> Solution:
         """Add what is worth a fair share of the best addition, and exchange; the rest is for next time."""
-        least_gain = max(FINEST * monitor.tol, FRACTION * float(start.scores.gain[start.scores.best]))
+        least_gain = max(monitor.tol, FRACTION * float(start.scores.gain[start.scores.best]))
         state, going = self._grow(start, monitor, least_gain)
         state, going = self._exchange(state, monitor, going)
         return Solution(state, going)
@@ -150,9 +151,9 @@ class ActiveSet(Solver):
 
     def _exchange(self, state: State, monitor: Monitor, going: bool) -> tuple[State, bool]:
         """Exchange rounds, until one no longer pays."""
-        enough = WORTHWHILE if state.problem.quadratic.size > SMALL else LOOSE
-        for _ in range(self.exchanges):
-            before = state.objective
+        small = state.problem.quadratic.size <= SMALL
+        for _ in range(self.exchanges if small else 2 * self.exchanges):
+            before, enough = state.objective, LOOSE if small else WORTHWHILE * state.size
             state, going = self._contested(state, self._offered(state), monitor, going)
             if state.objective < before + enough:
                 break
@@ -180,20 +181,21 @@ class ActiveSet(Solver):
         return maximise_jointly(first, LOOSE, 20) if best is first else best
 
     def _finish(self, state: State, monitor: Monitor, going: bool) -> Solution:
-        """Swap, then add what is worth anything at all, with Newton steps to the end."""
-        least_gain = FINEST * monitor.tol
+        """Swap, Newton steps to the end, then add what is worth anything at all, until nothing is.
+
+        Before Newton's steps have ended, what a function promises may be what they are about to gain.
+        """
+        reached = -np.inf
         while going:
-            before = state.objective
             if self.exchanges and state.size <= CROWDED:
                 state, going = self._swap(state, monitor)
-            if going:
-                state, going = self._grow(state, monitor, least_gain)
             state = polish(state)
-            left = float(state.scores.gain[state.scores.best])
-            if not left > least_gain:
-                return Solution(state, True)
-            if state.objective <= before:  # what is left cannot be had to working precision
-                return Solution(state, False)
+            settled = not float(state.scores.gain[state.scores.best]) > monitor.tol
+            if settled or state.objective <= reached:  # no higher: what is left is below working precision
+                return Solution(state, settled)
+            reached = state.objective
+            if going:
+                state, going = self._grow(state, monitor, monitor.tol)
         return Solution(state, False)
 
     def _swap(self, state: State, monitor: Monitor) -> tuple[State, bool]:
@@ -216,7 +218,7 @@ class ActiveSet(Solver):
         state, swaps = scores.state, best_swaps(scores)
         addition = float(scores.gain[scores.best])
         if addition > max(SETTLED, float(swaps.gain.max())):
-            return _with(state, np.asarray([scores.best]), to_numpy(scores.alpha)[[scores.best]])
+            return joined(state, np.asarray([scores.best]), to_numpy(scores.alpha)[[scores.best]])
         order = np.argsort(-swaps.gain, kind="stable")
         order = order[swaps.gain[order] > max(SETTLED, FRACTION * swaps.gain[order[0]])]
         together = order[independent(scores, swaps.into[order], self.batch, self.independence)]
@@ -278,8 +280,8 @@ class ActiveSet(Solver):
         number = min(max(round(candidates), 3), 8) if self.substitutes is None else self.substitutes
         offered = substitutes(state.scores, number)
         typical = float(np.median(to_numpy(state.alpha)))
-        union = _with(state, offered, np.full(len(offered), typical))
-        return union and _contracted(union, EXCHANGING)
+        union = joined(state, offered, np.full(len(offered), typical))
+        return union and contracted(union, *EXCHANGING)
 
     def _contested(
         self, state: State, rival: State | None, monitor: Monitor, going: bool
@@ -287,7 +289,8 @@ class ActiveSet(Solver):
         """The state, or what the rival grows into where that is better."""
         if not going or rival is None:
             return state, going
-        rival, going = self._grow(maximise_jointly(rival, LOOSE, 3), monitor, TRIAL_GAIN, state.objective)
+        steps = BRIEFEST if state.problem.quadratic.size <= SMALL else BRIEF
+        rival, going = self._grow(maximise_jointly(rival, LOOSE, steps), monitor, TRIAL_GAIN, state.objective)
         collapsed = rival.at_noise_floor and not state.at_noise_floor
         # functions all but parallel can share their work in many ways that are all worth the same
         ahead = rival.objective > state.objective + SETTLED and not collapsed
@@ -296,25 +299,9 @@ class ActiveSet(Solver):
 
 def _added(scores: Scores, chosen: np.ndarray, tol: float) -> State | None:
     """The model with the chosen functions in: a batch competes, a single function gets Newton steps."""
-    state = _with(scores.state, chosen, to_numpy(scores.alpha)[chosen])
+    state = joined(scores.state, chosen, to_numpy(scores.alpha)[chosen])
     if state is None:
         return None
     if len(chosen) == 1 or tol < LOOSE:
         return maximise_jointly(state, tol, 4)
-    return _contracted(state, GROWING)
-
-
-def _contracted(state: State, speed: tuple[int, float]) -> State | None:
-    """The outcome of a contest; None where its functions cannot be told apart to working precision."""
-    try:
-        return contract(state, *speed)
-    except NotPositiveDefinite:
-        return None
-
-
-def _with(state: State, J: np.ndarray, alpha: np.ndarray) -> State | None:
-    """The state with more functions; None where they cannot be told apart to working precision."""
-    try:
-        return state.extended(J, alpha)
-    except NotPositiveDefinite:
-        return None
+    return contracted(state, *GROWING)

@@ -38,6 +38,22 @@ def contract(state: State, rounds: int, power: float) -> State:
     return state
 
 
+def contracted(state: State, rounds: int, power: float) -> State | None:
+    """The outcome of a contest; None where its functions cannot be told apart to working precision."""
+    try:
+        return contract(state, rounds, power)
+    except NotPositiveDefinite:
+        return None
+
+
+def joined(state: State, J: np.ndarray, alpha: np.ndarray) -> State | None:
+    """The state with more functions; None where they cannot be told apart to working precision."""
+    try:
+        return state.extended(J, alpha)
+    except NotPositiveDefinite:
+        return None
+
+
 def contests(
     problem: Problem, J: Indices, alpha: float, beta: float, rounds: int, power: float
 ) -> list[State]:
