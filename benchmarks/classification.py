@@ -130,28 +130,32 @@ CONTENDERS: dict[str, Callable[[Task], Measured]] = {
 
 
 def duel(n: int, draws: int, test: tuple[np.ndarray, np.ndarray]) -> str:
-    """The same model by both relevance vector machines on many draws: differences with standard errors."""
-    names = (SAME, RIVAL)
+    """Both relevance vector machines on many draws, ours with and without the intercept: mean differences."""
+    names = (SAME, OURS, RIVAL)
     results: dict[str, list[Measured]] = {name: [] for name in names}
     for seed in range(draws):
         X, y, _ = make_ripley(n, random_state=seed)
         for name in names:
             results[name].append(CONTENDERS[name](Task(X, y, *test)))
-    rows = []
-    for what in ("loss", "error"):
-        a, b = (np.asarray([getattr(r, what) for r in results[name]]) for name in names)
-        gap = a - b
-        rows.append(
-            [
-                "log loss" if what == "loss" else "error",
-                f"N = {n}, {draws} draws",
-                f"{a.mean():.5f}",
-                f"{b.mean():.5f}",
-                f"{gap.mean():+.5f}",
-                f"{gap.std(ddof=1) / math.sqrt(draws):.5f}",
-            ]
-        )
-    return table(["", "draws", SAME, RIVAL, "difference", "std. error"], rows)
+    rows = [
+        compared(name, what, results[name], results[RIVAL])
+        for what in ("loss", "error")
+        for name in names[:2]
+    ]
+    return table([f"N = {n}, {draws} draws", "", "ours", RIVAL, "difference", "std. error"], rows)
+
+
+def compared(name: str, what: str, results: list[Measured], rivals: list[Measured]) -> list[str]:
+    """A row of the duel."""
+    a, b = (np.asarray([getattr(r, what) for r in side]) for side in (results, rivals))
+    gap = a - b
+    return [
+        name,
+        "log loss" if what == "loss" else what,
+        *(f"{x:.5f}" for x in (a.mean(), b.mean())),
+        f"{gap.mean():+.5f}",
+        f"{gap.std(ddof=1) / math.sqrt(len(gap)):.5f}",
+    ]
 
 
 def present() -> list[str]:
