@@ -140,7 +140,7 @@ def duel(n: int, draws: int, test: tuple[np.ndarray, np.ndarray]) -> str:
     rows = [
         compared(name, what, results[name], results[RIVAL])
         for what in ("loss", "error")
-        for name in names[:2]
+        for name in names[:-1]
     ]
     return table([f"N = {n}, {draws} draws", "", "ours", RIVAL, "difference", "std. error"], rows)
 
