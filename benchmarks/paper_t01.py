@@ -1,4 +1,4 @@
-"""Figures 1 and 2 of Tipping (2001) as numbers: linear spline kernel on a hundred points of sin(x)/x."""
+"""Tipping (2001) on a hundred points of sin(x)/x: figures 1 and 2 as numbers, and section 4.4.1."""
 
 from __future__ import annotations
 
@@ -12,11 +12,14 @@ from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.svm import SVR
 from threadpoolctl import threadpool_limits
 
-from sparsebayes import Bias, LinearSpline, RelevanceVectorRegressor
+from sparsebayes import RBF, Bias, LinearSpline, RelevanceVectorRegressor
 from sparsebayes.datasets import make_sinc
 
 SOLVERS = ("active-set", "sequential", "mackay", "em")
 GRID = {"C": np.logspace(-3, 1, 9), "epsilon": [0.02, 0.05, 0.1, 0.15, 0.2]}
+WIDTHS = [1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0]
+CHOOSING = 5  # draws on which the width is chosen
+PRINTED = {("gaussian", 0.1): (6.7, 0.0326), ("uniform", 0.1): (7.0, 0.0187)}  # T01's table, in tenths there
 MOST_STEPS = 500_000  # libsvm may take for ever on a large C
 
 
@@ -116,12 +119,58 @@ def figure_2(draws: int) -> str:
     return f"## Figure 2\n\n{text}\n\n" + table(head, rows)
 
 
+def chosen_width(noise: str, level: float) -> float:
+    """The median over a few draws of the widths with the least error in 5-fold cross-validation."""
+    grid = {"kernel": [RBF(width=width) for width in WIDTHS]}
+    best = []
+    for seed in range(CHOOSING):
+        X, y, _ = make_sinc(100, noise, level, random_state=seed)
+        folds = KFold(5, shuffle=True, random_state=seed)
+        search = GridSearchCV(RelevanceVectorRegressor(), grid, cv=folds, scoring="neg_mean_squared_error")
+        best.append(search.fit(X, y).best_params_["kernel"].width)
+    return float(np.median(best))
+
+
+def averages(draws: int) -> str:
+    """The sinc rows of the table of section 4.4.1, and the noise of figure 2 in the same way."""
+    X_test = np.linspace(-10, 10, 1000)[:, None]
+    truth = np.sinc(X_test[:, 0] / np.pi)
+    rows = []
+    for noise, level in (*PRINTED, ("uniform", 0.2)):
+        deviation = level if noise == "gaussian" else level / np.sqrt(3)
+        what = f"{noise}, standard deviation {deviation:.4f}"
+        if (noise, level) in PRINTED:
+            vectors, error = PRINTED[noise, level]
+            rows.append([what, "printed", f"{vectors:.1f}", f"{error:.4f}", f"{error / deviation:.3f}"])
+        width = chosen_width(noise, level)
+        for name, kernel in (
+            (f"Gaussian, width {width:g}", RBF(width=width)),
+            ("linear spline", LinearSpline()),
+        ):
+            found = []
+            for seed in range(draws):
+                X, y, _ = make_sinc(100, noise, level, random_state=seed)
+                model = RelevanceVectorRegressor(kernel).fit(X, y)
+                found.append((len(model.relevance_), rmse(model.predict(X_test), truth)))
+            vectors, error = np.mean(found, axis=0)
+            rows.append([what, name, f"{vectors:.1f}", f"{error:.4f}", f"{error / deviation:.3f}"])
+    text = (
+        f"Means over {draws} draws of the noise, the error measured at 1000 points; those in print are of a "
+        "Gaussian kernel. The width is chosen by 5-fold cross-validation on the first five draws. The "
+        "printed averages are 0.32 to 0.33 of the noise's standard deviation, which makes 0.037 to 0.038 of "
+        "the noise of figure 2: its 0.0245 is the figure of one fortunate draw."
+    )
+    head = ["noise", "kernel", "vectors", "RMS error", "/ std. of the noise"]
+    return f"## Section 4.4.1\n\n{text}\n\n" + table(head, rows)
+
+
 def main() -> None:
     """Measure, print, write benchmarks/results/paper_t01.md."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--draws", type=int, default=50, help="noise draws of figure 2 (default 50)")
     draws = parser.parse_args().draws
-    report("paper_t01", "Tipping (2001), figures 1 and 2", [figure_1(), figure_2(draws)])
+    sections = [figure_1(), figure_2(draws), averages(2 * draws)]
+    report("paper_t01", "Tipping (2001), regression on sin(x)/x", sections)
 
 
 if __name__ == "__main__":
