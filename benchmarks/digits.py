@@ -84,14 +84,19 @@ class Likeness:
 
 @dataclass(frozen=True)
 class Settings:
-    """Blur in pixels, how many movements of an image (1, 9 or 27), γ, and the scale of the Laplace prior."""
+    """Blur in pixels, how many movements of an image (1, 9 or 27), γ, and the scale of the Laplace prior.
+
+    pool : functions the solver opens with; the settings were first chosen when 240 was the default.
+    """
 
     blur: float
     moves: int
     gamma: float
     scale: float
+    pool: int = 240
 
     def machine(self) -> RelevanceVectorClassifier:
         """One softmax model; without exchanges, which cost more than they gain on ten classes."""
         likeness = Likeness(self.gamma, self.moves)
-        return RelevanceVectorClassifier(likeness, prior=Laplace(self.scale), solver=ActiveSet(exchanges=0))
+        solver = ActiveSet(pool=self.pool, exchanges=0)
+        return RelevanceVectorClassifier(likeness, prior=Laplace(self.scale), solver=solver)

@@ -14,6 +14,7 @@ import resource
 import time
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +27,13 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import SVC
 from usps_choice import choose
 
+from sparsebayes import ActiveSet
+
 DATA = Path(__file__).resolve().parents[1] / ".." / "shared" / "data"
 BINS = 15
 SUPPORT_GAMMA = 4.0
 CHOSEN = Settings(blur=1.2, moves=27, gamma=2.0, scale=12.0)  # by --choose
+POOLS = (CHOSEN.pool, ActiveSet().pool)
 
 
 def calibration_error(p: np.ndarray, y: np.ndarray) -> float:
@@ -92,7 +96,15 @@ def compared(data: tuple[np.ndarray, ...]) -> str:
     images = (blurred(X, CHOSEN.blur), y, blurred(X_test, CHOSEN.blur), y_test)
     gaussian = (unit_rows(images[0]), y, unit_rows(images[2]), y_test)
     rows = [
-        row("RelevanceVectorClassifier, softmax", CHOSEN.machine(), lambda m: len(m.relevance_), images),
+        row(
+            f"RelevanceVectorClassifier, softmax, pool of {pool}",
+            replace(CHOSEN, pool=pool).machine(),
+            lambda m: len(m.relevance_),
+            images,
+        )
+        for pool in POOLS
+    ]
+    rows += [
         row("SVC, pairs, C = 10, + Platt", coupled(SUPPORT_GAMMA, 10.0), lambda m: len(m.support_), gaussian),
         row(
             "SVC, one against rest, C = 10, + Platt",
@@ -124,7 +136,9 @@ def main() -> None:
         f"image. Laplace prior of scale {CHOSEN.scale:g}. These settings were chosen on training images "
         "alone (usps_choice.md), and the test images read once with them; test errors of some fifty earlier "
         "settings had been seen before, and shaped what was on the grid. The standard error of an error is "
-        "half a point."
+        f"half a point. The choice was made with a pool of {POOLS[0]} functions to open with; {POOLS[1]} is "
+        "the solver's default since, with which the evidence is two nats higher, the log loss lower and the "
+        "error larger by eight images."
     )
     report("usps", "USPS digits", [note, compared((X, y, X_test, y_test))])
 
