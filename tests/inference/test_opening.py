@@ -75,11 +75,24 @@ def test_choices_end_where_they_no_longer_gain(seed, monkeypatch):
     assert 1 <= Counting.asked < 10
 
 
+@seeds
+def test_a_choice_that_cannot_be_settled_leaves_the_earlier_one_standing(seed, monkeypatch):
+    monkeypatch.setattr(laplace, "AFRESH", -np.inf)  # any choice is taken
+    engine = _engine(seed, 2, Poor())
+    first = engine._opened(engine._at_intercepts(), engine.solver.begin, -np.inf)
+    settled = engine._settled
+
+    def unless_single(mode, worth, tol):
+        return None if len(mode.J) == 1 and tol == engine.monitor.tol else settled(mode, worth, tol)
+
+    monkeypatch.setattr(engine, "_settled", unless_single)
+    np.testing.assert_array_equal(engine._begin().J, first.J)
+
+
 @pytest.mark.parametrize("solver", [Sequential(), FixedPoint("em"), FixedPoint("mackay")])
 def test_published_algorithms_choose_once(solver):
-    engine = _engine(0, 2, solver)
-    _, problem = engine._among_all(engine._at_intercepts())
-    assert solver.reopen(problem, engine._inner_monitor()) is None
+    assert not solver.reopens
+    assert ActiveSet().reopens
 
 
 def test_neither_stages_nor_rebuilds_are_used_on_expansions():

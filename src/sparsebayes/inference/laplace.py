@@ -107,15 +107,15 @@ class LaplaceFit:
         chooses may be those of a lower maximum, which rounds do not leave.
         """
         first = self._at_intercepts()
-        mode = self._opened(first, self.solver.begin, -np.inf)
-        for _ in range(REOPENED):
-            if mode is None:
-                break
-            again = self._opened(mode.linear.expansion, self.solver.reopen, mode.objective + AFRESH)
-            if again is None:
-                break
-            mode = again
-        return (mode and self._settled(mode, -np.inf, self.monitor.tol)) or self._single(first)
+        opened = [self._opened(first, self.solver.begin, -np.inf)]
+        most = 1 + REOPENED * self.solver.reopens
+        while len(opened) < most and (last := opened[-1]) is not None:
+            opened.append(self._opened(last.linear.expansion, self.solver.reopen, last.objective + AFRESH))
+        for mode in reversed(opened):
+            settled = mode and self._settled(mode, -np.inf, self.monitor.tol)
+            if settled:
+                return settled
+        return self._single(first)
 
     def _at_intercepts(self) -> Expansion:
         """The expansion around the intercepts of the model without functions."""
@@ -123,12 +123,11 @@ class LaplaceFit:
         return rows.expand(rows.predictor(rows.held([]), rows.y[0, :0], rows.start()))
 
     def _opened(
-        self, expansion: Expansion, choose: Callable[[Problem, Monitor], State | None], worth: float
+        self, expansion: Expansion, choose: Callable[[Problem, Monitor], State], worth: float
     ) -> Mode | None:
         """The mode, α nearly settled, of the functions the solver chooses, where it is above `worth`."""
         linear, problem = self._among_all(expansion)
-        state = choose(problem, self._inner_monitor())
-        return None if state is None else self._nearly(state, linear, None, worth)
+        return self._nearly(choose(problem, self._inner_monitor()), linear, None, worth)
 
     def _look(self, mode: Mode, going: bool) -> tuple[Mode | None, State]:
         """The mode after another round, None where there is none; and the state among all candidates."""

@@ -107,6 +107,11 @@ class ActiveSet(Solver):
         """Open and grow crudely, to no more functions than can be exchanged."""
         return self._grow(self._open(problem), monitor, CRUDE_GAIN, most=CROWDED)[0]
 
+    @property
+    def reopens(self) -> bool:
+        """Yes."""
+        return True
+
     def reopen(self, problem: Problem, monitor: Monitor) -> State:
         """Open, grow crudely to no more functions than can be exchanged, exchange while it pays."""
         return self._search(problem, monitor, most=CROWDED)[0]

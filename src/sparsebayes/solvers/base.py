@@ -105,9 +105,14 @@ class Solver(BaseEstimator, ABC):
         """A first state that need not be a solution: the problem is only near the one that counts."""
         return self.solve(problem, monitor).state
 
-    def reopen(self, problem: Problem, monitor: Monitor) -> State | None:
-        """Another first state, of a problem nearer the one that counts; None where the first one stands."""
-        return None
+    @property
+    def reopens(self) -> bool:
+        """Whether it chooses first functions afresh once a problem nearer the one that counts is known."""
+        return False
+
+    def reopen(self, problem: Problem, monitor: Monitor) -> State:
+        """The functions chosen afresh."""
+        return self.begin(problem, monitor)
 
     @abstractmethod
     def solve(self, problem: Problem, monitor: Monitor, start: State | None = None) -> Solution:
