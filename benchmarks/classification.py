@@ -11,7 +11,7 @@ import argparse
 import importlib.util
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -131,16 +131,11 @@ CONTENDERS: dict[str, Callable[[Task], Measured]] = {
 
 def duel(n: int, draws: int, test: tuple[np.ndarray, np.ndarray]) -> str:
     """Both relevance vector machines on many draws, ours with and without the intercept: mean differences."""
-    names = (SAME, OURS, RIVAL)
-    results: dict[str, list[Measured]] = {name: [] for name in names}
-    for seed in range(draws):
-        X, y, _ = make_ripley(n, random_state=seed)
-        for name in names:
-            results[name].append(CONTENDERS[name](Task(X, y, *test)))
+    results = measure(n, draws, test, (SAME, OURS, RIVAL))
     rows = [
         compared(name, what, results[name], results[RIVAL])
         for what in ("loss", "error")
-        for name in names[:-1]
+        for name in (SAME, OURS)
     ]
     return table([f"N = {n}, {draws} draws", "", "ours", RIVAL, "difference", "std. error"], rows)
 
@@ -163,9 +158,11 @@ def present() -> list[str]:
     return [name for name in CONTENDERS if name != RIVAL or importlib.util.find_spec("fastrvm")]
 
 
-def measure(n: int, draws: int, test: tuple[np.ndarray, np.ndarray]) -> dict[str, list[Measured]]:
-    """Every contender on every draw."""
-    measured: dict[str, list[Measured]] = {name: [] for name in present()}
+def measure(
+    n: int, draws: int, test: tuple[np.ndarray, np.ndarray], names: Sequence[str]
+) -> dict[str, list[Measured]]:
+    """Each of these contenders on every draw."""
+    measured: dict[str, list[Measured]] = {name: [] for name in names}
     for seed in range(draws):
         X, y, _ = make_ripley(n, random_state=seed)
         for name, results in measured.items():
@@ -212,7 +209,7 @@ def main() -> None:
     ]
     rows = [bayes]
     for n in options.sizes:
-        rows += rows_of(n, measure(n, options.draws, (X_test, y_test)))
+        rows += rows_of(n, measure(n, options.draws, (X_test, y_test), present()))
     head = ["size", "method", "seconds", "time / ours", "vectors", "log loss", "error"]
     note = (
         f"Means over {options.draws} draws of the best of three times; log loss and error on {TEST_POINTS} "

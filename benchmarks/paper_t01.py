@@ -13,7 +13,7 @@ from sklearn.svm import SVR
 from threadpoolctl import threadpool_limits
 
 from sparsebayes import RBF, Bias, LinearSpline, RelevanceVectorRegressor
-from sparsebayes.datasets import make_sinc
+from sparsebayes.datasets import make_sinc, sinc
 
 SOLVERS = ("active-set", "sequential", "mackay", "em")
 GRID = {"C": np.logspace(-3, 1, 9), "epsilon": [0.02, 0.05, 0.1, 0.15, 0.2]}
@@ -134,7 +134,7 @@ def chosen_width(noise: str, level: float) -> float:
 def averages(draws: int) -> str:
     """The sinc rows of the table of section 4.4.1, and the noise of figure 2 in the same way."""
     X_test = np.linspace(-10, 10, 1000)[:, None]
-    truth = np.sinc(X_test[:, 0] / np.pi)
+    truth = sinc(X_test[:, 0])
     rows = []
     for noise, level in (*PRINTED, ("uniform", 0.2)):
         deviation = level if noise == "gaussian" else level / np.sqrt(3)

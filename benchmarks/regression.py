@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 from common import best_time, log_evidence, number, report, rmse, table
@@ -64,9 +65,9 @@ def one_input(n: int, seed: int) -> Task:
     return Task(X, y, grid[:, None], sinc(grid), 1 / 3**2)
 
 
-def ours(task: Task, tol: float = 1e-6) -> Measured:
-    """This package, default solver, no intercept: the model of the papers."""
-    model = RelevanceVectorRegressor("rbf", gamma=task.gamma, fit_intercept=False, tol=tol)
+def ours(task: Task, **options: Any) -> Measured:
+    """This package, everything else at its default, no intercept: the model of the papers."""
+    model = RelevanceVectorRegressor("rbf", gamma=task.gamma, fit_intercept=False, **options)
     seconds, _ = best_time(lambda: model.fit(task.X, task.y))
     error = rmse(model.predict(task.X_test), task.f_test)
     return Measured(seconds, len(model.relevance_), error, model.log_evidence_)
@@ -118,13 +119,13 @@ def absent(name: str, n: int) -> str | None:
     return None
 
 
-def measure(make: Callable[[int, int], Task], n: int, draws: int) -> dict[str, list[Measured]]:
+def measure(make: Callable[[int, int], Task], n: int, seeds: range) -> dict[str, list[Measured]]:
     """Every contender on every draw (ARDRegression on the first alone)."""
     measured: dict[str, list[Measured]] = {name: [] for name in CONTENDERS if absent(name, n) is None}
-    for seed in range(draws):
+    for seed in seeds:
         task = make(n, seed)
         for name in measured:
-            if name != "ARDRegression" or seed == 0:
+            if name != "ARDRegression" or seed == seeds[0]:
                 measured[name].append(CONTENDERS[name](task))
     return measured
 
@@ -176,17 +177,12 @@ def duel(label: str, measured: dict[str, list[Measured]]) -> list[str] | None:
 
 def race(n: int, draws: int) -> str:
     """Time beside one fit of libsvm's on draws of its own, and what evidence that time buys."""
-    names = [name for name in (OURS, SOONER, RIVAL, LIBSVM) if absent(name, n) is None]
-    measured: dict[str, list[Measured]] = {name: [] for name in names}
-    for seed in range(UNSEEN, UNSEEN + draws):
-        task = two_inputs(n, seed)
-        for name in names:
-            measured[name].append(CONTENDERS[name](task))
+    measured = measure(two_inputs, n, range(UNSEEN, UNSEEN + draws))
     pace = mean_of(measured[LIBSVM], "seconds")
     rows = []
-    for name in names:
-        ratio = np.asarray([result.seconds for result in measured[name]]) / pace
-        ahead = mean_of(measured[name], "evidence") - mean_of(measured.get(RIVAL, measured[name]), "evidence")
+    for name, results in measured.items():
+        ratio = np.asarray([result.seconds for result in results]) / pace
+        ahead = mean_of(results, "evidence") - mean_of(measured.get(RIVAL, results), "evidence")
         spread = ratio.std(ddof=1) / math.sqrt(draws) if draws > 1 else math.nan
         rows.append([name, f"{ratio.mean():.2f}", number(spread, ".2f"), number(ahead, "+.2f")])
     head = [f"2-D sinc, N = {n}, {draws} other draws", "time / SVR's", "std. error", "evidence − fastrvm's"]
@@ -204,7 +200,7 @@ def main() -> None:
     rows: list[list[str]] = []
     duels: list[list[str]] = []
     for label, make, n in tasks:
-        measured = measure(make, n, options.draws)
+        measured = measure(make, n, range(options.draws))
         rows += rows_of(label, n, measured)
         duels += [line for line in [duel(label, measured)] if line]
     head = ["task", "method", "seconds", "time / ours", "vectors", "RMSE", "log evidence", "− ours"]

@@ -65,6 +65,8 @@ class ActiveSet(Solver):
     Neither `stages` nor `rebuilds` is used on the expansions of a classifier.
     """
 
+    reopens = True
+
     def __init__(
         self,
         pool: int = 300,
@@ -107,11 +109,6 @@ class ActiveSet(Solver):
         """Open and grow crudely, to no more functions than can be exchanged."""
         return self._grow(self._open(problem), monitor, CRUDE_GAIN, most=CROWDED)[0]
 
-    @property
-    def reopens(self) -> bool:
-        """Yes."""
-        return True
-
     def reopen(self, problem: Problem, monitor: Monitor) -> State:
         """Open, grow crudely to no more functions than can be exchanged, exchange while it pays."""
         return self._search(problem, monitor, most=CROWDED)[0]
@@ -120,7 +117,7 @@ class ActiveSet(Solver):
         """A model from nothing, by contests; `most` functions are enough."""
         state, going = self._grow(self._open(problem), monitor, CRUDE_GAIN, most=most)
         state, going = self._exchange(state, monitor, going)
-        if self.exchanges and problem.quadratic.size <= SMALL:
+        if self.exchanges and _is_small(problem):
             state, going = self._open_to_all(state, monitor, going)
             state, going = self._exchange(state, monitor, going)
         return state, going
@@ -156,7 +153,7 @@ class ActiveSet(Solver):
 
     def _exchange(self, state: State, monitor: Monitor, going: bool) -> tuple[State, bool]:
         """Exchange rounds, until one no longer pays."""
-        small = state.problem.quadratic.size <= SMALL
+        small = _is_small(state.problem)
         for _ in range(self.exchanges if small else 2 * self.exchanges):
             before, enough = state.objective, LOOSE if small else WORTHWHILE * state.size
             state, going = self._contested(state, self._offered(state), monitor, going)
@@ -294,12 +291,17 @@ class ActiveSet(Solver):
         """The state, or what the rival grows into where that is better."""
         if not going or rival is None:
             return state, going
-        steps = BRIEFEST if state.problem.quadratic.size <= SMALL else BRIEF
+        steps = BRIEFEST if _is_small(state.problem) else BRIEF
         rival, going = self._grow(maximise_jointly(rival, LOOSE, steps), monitor, TRIAL_GAIN, state.objective)
         collapsed = rival.at_noise_floor and not state.at_noise_floor
         # functions all but parallel can share their work in many ways that are all worth the same
         ahead = rival.objective > state.objective + SETTLED and not collapsed
         return (rival if ahead else state), going
+
+
+def _is_small(problem: Problem) -> bool:
+    """Whether looking at all candidates costs next to nothing."""
+    return problem.quadratic.size <= SMALL
 
 
 def _added(scores: Scores, chosen: np.ndarray, tol: float) -> State | None:

@@ -94,7 +94,12 @@ class Solution:
 
 
 class Solver(BaseEstimator, ABC):
-    """Maximises a `Problem` over which functions are in, their α, and β. Sees no rows."""
+    """Maximises a `Problem` over which functions are in, their α, and β. Sees no rows.
+
+    reopens : whether it chooses first functions afresh once a problem nearer the one that counts is known.
+    """
+
+    reopens = False
 
     @property
     def takes_working_sets(self) -> bool:
@@ -104,11 +109,6 @@ class Solver(BaseEstimator, ABC):
     def begin(self, problem: Problem, monitor: Monitor) -> State:
         """A first state that need not be a solution: the problem is only near the one that counts."""
         return self.solve(problem, monitor).state
-
-    @property
-    def reopens(self) -> bool:
-        """Whether it chooses first functions afresh once a problem nearer the one that counts is known."""
-        return False
 
     def reopen(self, problem: Problem, monitor: Monitor) -> State:
         """The functions chosen afresh."""
