@@ -54,6 +54,11 @@ def test_take_and_conversions(xp):
     A = np.arange(12).reshape(3, 4)
     np.testing.assert_array_equal(np.asarray(_array.take(xp.asarray(A), [2, 0])), A[[2, 0]])
     np.testing.assert_array_equal(np.asarray(_array.take(xp.asarray(A), [3, 1], axis=1)), A[:, [3, 1]])
+    rows, columns = np.asarray([2, 0]), np.asarray([3, 1, 2])
+    corner = _array.submatrix(xp.asarray(A), rows, columns)
+    np.testing.assert_array_equal(np.asarray(corner), A[np.ix_(rows, columns)])
+    longer = _array.appended(xp.asarray(A[0].astype(float)), 9.0)
+    np.testing.assert_array_equal(np.asarray(longer), [0, 1, 2, 3, 9])
     assert _array.asfloat64(xp.asarray(A)).dtype == xp.float64
     assert _array.asfloat64([1, 2], like=xp.asarray(np.ones(1))).dtype == xp.float64
     assert isinstance(_array.to_numpy(xp.asarray(A)), np.ndarray)

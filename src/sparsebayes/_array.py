@@ -71,6 +71,13 @@ def take(x: Array, J: Any, axis: int = 0) -> Array:
     return namespace(x).take(x, index(J, x), axis=axis)
 
 
+def submatrix(A: Array, rows: np.ndarray, columns: np.ndarray) -> Array:
+    """A[rows, columns], all pairs of them, of rows much longer than what is wanted of them."""
+    if is_numpy(A):
+        return A.ravel().take((rows * A.shape[1])[:, None] + columns)
+    return take(take(A, rows), columns, axis=1)
+
+
 def to_numpy(x: Array) -> np.ndarray:
     """A NumPy copy or view of x on the host."""
     if is_numpy(x):
@@ -179,6 +186,16 @@ def sparse_diagonal(d: np.ndarray) -> scipy.sparse.csr_array:
     return scipy.sparse.csr_array((d, np.arange(len(d)), np.arange(len(d) + 1)), shape=(len(d), len(d)))
 
 
+def appended(x: Array, value: float) -> Array:
+    """x (n,) and one more number."""
+    if is_numpy(x):
+        longer = np.empty(len(x) + 1)
+        longer[:-1] = x
+        longer[-1] = value
+        return longer
+    return namespace(x).concat([x, namespace(x).full_like(x[:1], value)])
+
+
 def bordered(A: Array, side: Array, corner: float) -> Array:
     """[[A, side], [sideᵀ, corner]]."""
     size = A.shape[0]
@@ -189,8 +206,7 @@ def bordered(A: Array, side: Array, corner: float) -> Array:
         whole[size, size] = corner
         return whole
     xp = namespace(A)
-    bottom = xp.concat([side, xp.full_like(side[:1], corner)])
-    return xp.concat([xp.concat([A, side[:, None]], axis=1), bottom[None, :]], axis=0)
+    return xp.concat([xp.concat([A, side[:, None]], axis=1), appended(side, corner)[None, :]], axis=0)
 
 
 def column_squares(A: Array) -> Array:

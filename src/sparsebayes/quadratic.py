@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsebayes._array import Array, Indices, asfloat64, is_numpy, masked_sum, namespace, take
+from sparsebayes._array import Array, Indices, asfloat64, is_numpy, masked_sum, namespace, submatrix, take
 
 
 @dataclass(frozen=True)
@@ -189,14 +189,15 @@ class ColumnQuadratic(Quadratic):
     def gram(self, J: Indices) -> Array:
         """G[J, J] from the columns held, and from the data only for pairs of functions not held."""
         J = np.asarray(J, dtype=np.int64)
-        held = self._slot[J] >= 0
+        slots = self._slot[J]
+        held = slots >= 0
         if held.all():
-            return take(self.columns(J), J, axis=1)
+            return submatrix(self._store, slots, J)
         old, new = np.flatnonzero(held), np.flatnonzero(~held)
         corner = self._block(J[new])
         if not len(old):
             return corner
-        rows = take(self.columns(J[old]), J, axis=1)
+        rows = submatrix(self._store, slots[old], J)
         side = take(rows, new, axis=1)
         left = self.xp.concat([take(rows, old, axis=1), side.T], axis=0)
         right = self.xp.concat([side, corner], axis=0)

@@ -148,6 +148,12 @@ def test_callable_that_is_not_finite(value):
         Kernel(lambda X, Z: np.full((len(X), len(Z)), value)).bind(train)(test)
 
 
+def test_values_whose_squares_overflow_are_finite():
+    train, test = points(0)
+    K = Kernel(lambda X, Z: np.full((len(X), len(Z)), -1e200)).bind(train)(test)
+    assert (K == -1e200).all()
+
+
 @pytest.mark.parametrize("result", ["nonsense", scipy.sparse.eye_array(6, 9), [[object()]]])
 def test_callable_that_returns_no_numbers(result):
     train, test = points(0)

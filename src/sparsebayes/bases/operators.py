@@ -146,16 +146,18 @@ class KernelMatrix(DenseOperator):
         normalised = bool((inverse == 1.0).all())
         handicap = np.full(len(root), np.inf)
         handicap[order] = np.linspace(0.0, TIE, len(order))
-        likest, chosen = np.full(len(root), -1.0), [int(order[0])]
+        likest, alike = np.full(len(root), -1.0), np.empty(len(root))
+        by_column, m = self.Phi.T, int(order[0])
+        chosen = [m]
         while len(chosen) < size:
-            m = chosen[-1]
-            alike = np.abs(self.Phi[:, m])
+            np.abs(by_column[m], out=alike)
             if not normalised:
                 alike *= inverse * inverse[m]
             np.maximum(likest, alike, out=likest)
-            chosen.append(int((likest + handicap).argmin()))
-            if likest[chosen[-1]] > 1 - SAME:
+            m = int(np.add(likest, handicap, out=alike).argmin())
+            if likest[m] > 1 - SAME:
                 return None
+            chosen.append(m)
         return np.asarray(chosen)
 
 

@@ -187,10 +187,11 @@ class ActiveSet(Solver):
 
         Before Newton's steps have ended, what a function promises may be what they are about to gain.
         """
-        reached = -np.inf
+        reached = looked = -np.inf
         while going:
-            if self.exchanges and state.size <= CROWDED:
+            if self.exchanges and state.size <= CROWDED and state.objective > looked + SETTLED:
                 state, going = self._swap(state, monitor)
+                looked = state.objective
             state = polish(state)
             settled = not float(state.scores.gain[state.scores.best]) > monitor.tol
             if settled or state.objective <= reached:  # no higher: what is left is below working precision

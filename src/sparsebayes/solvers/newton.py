@@ -23,9 +23,9 @@ from sparsebayes._array import (
     Indices,
     NotPositiveDefinite,
     add_diagonal,
+    appended,
     asfloat64,
     bordered,
-    column_squares,
     diagonal,
     solve_positive,
     to_numpy,
@@ -35,6 +35,7 @@ from sparsebayes._array import (
 from sparsebayes.posterior import State
 
 FINAL = 1e-14  # nats: the steps that end a fit stop when the next promises less
+LAST = 1e-8  # nats: near the maximum the step after one that promises less would promise its square
 POLISH_JUMPS = 50
 WORTH_A_JUMP = 1e-7  # nats
 SILENT = 1e10  # α/β of a unit column that explains nothing
@@ -74,28 +75,28 @@ def gradient_and_hessian(state: State, with_noise: bool) -> tuple[Array, Array]:
     shrink = 1 - state.gamma  # α diag Σ
     gradient = 0.5 * (state.gamma - power) + first
     hessian = (0.5 * B + weight[:, None] * weight[None, :]) * B
+    # the sum over j of α_j Σ_ij (½ Σ_ij + μ_i μ_j), times α_i, is ½ α_i (ΣAΣ)_ii + α_i μ_i (ΣAμ)_i
+    side = 0.5 * shrink - xp.sum(hessian, axis=1)
     hessian = add_diagonal(hessian, second - 0.5 * (shrink + power))
     if not with_noise:
         return gradient, hessian
     noise_slope, noise_curvature = state.problem.noise.log_prior_slopes(state.beta)
     misfit = state.beta * state.residual
-    # B is symmetric; its transpose is stored by columns
-    change = column_squares(B.T) - shrink  # α times the diagonal of ΣAΣ − Σ
-    smoothed = weight * (B @ weight)  # αμ times ΣAμ
-    side = mixed - 0.5 * change - smoothed
-    corner = total(smoothed) + 0.5 * (total(change) - misfit) + by_beta2 + noise_curvature
+    corner = -total(side) - 0.5 * misfit + by_beta2 + noise_curvature
     slope = 0.5 * (state.problem.quadratic.n - misfit - total(state.gamma)) + by_beta + noise_slope
-    return xp.concat([gradient, xp.full_like(side[:1], slope)]), bordered(hessian, side, corner)
+    return appended(gradient, slope), bordered(hessian, side + mixed, corner)
 
 
 def maximise_jointly(state: State, tol: float, max_steps: int = 100, damping: float = CAUTIOUS) -> State:
     """Newton steps until the next one promises less than `tol` nats; deletes what is better left out."""
     for _ in range(max_steps):
         state = delete_useless(state)
-        following, damping = _newton_step(state, damping, tol)
+        following, damping, promised = _newton_step(state, damping, tol)
         if following is None:
             return state
         state = following
+        if promised < LAST and damping < CONFIDENT:
+            break
     return delete_useless(state)
 
 
@@ -119,8 +120,8 @@ def polish(state: State) -> State:
     return state
 
 
-def _newton_step(state: State, damping: float, tol: float) -> tuple[State | None, float]:
-    """One accepted step and the damping for the next; no state where the step is not worth taking."""
+def _newton_step(state: State, damping: float, tol: float) -> tuple[State | None, float, float]:
+    """One accepted step, the damping for the next, what it promised; None for one not worth taking."""
     xp = state.problem.quadratic.xp
     with_noise = noise_is_free(state)
     gradient, hessian = gradient_and_hessian(state, with_noise)
@@ -136,7 +137,7 @@ def _newton_step(state: State, damping: float, tol: float) -> tuple[State | None
         promised = float(gradient @ clipped)
         if promised < tol and damping <= 1:
             if float(gradient @ step) < tol:
-                return None, damping
+                return None, damping, promised
             damping = max(30 * damping, 1e-2)  # cut off, the step no longer points uphill: a shorter one does
             continue
         step = clipped
@@ -144,9 +145,10 @@ def _newton_step(state: State, damping: float, tol: float) -> tuple[State | None
         lowest = state.objective - ROUNDING * state.problem.quadratic.n
         if following is not None and following.objective >= lowest:
             modelled = promised + 0.5 * float(step @ (hessian @ step))
-            return following, _next_damping(damping, following.objective - state.objective, modelled)
+            damping = _next_damping(damping, following.objective - state.objective, modelled)
+            return following, damping, promised
         damping = max(8 * damping, 1e-4)
-    return None, damping
+    return None, damping, 0.0
 
 
 def _next_damping(damping: float, gained: float, modelled: float) -> float:
