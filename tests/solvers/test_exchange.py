@@ -4,7 +4,14 @@ import pytest
 from brute import PRIORS, problem_of, random_problem
 
 from sparsebayes.posterior import Scores
-from sparsebayes.solvers.exchange import best_swaps, independent, substitutes, swapped, without_each
+from sparsebayes.solvers.exchange import (
+    best_swaps,
+    independent,
+    substitutes,
+    swapped,
+    swapped_together,
+    without_each,
+)
 
 
 def _state(seed, prior=None, xp=np, M=40):
@@ -35,6 +42,24 @@ def test_the_gain_of_every_swap_equals_the_change_of_the_objective(seed, name):
         change = swapped(state, np.asarray([j]), swaps).objective - state.objective
         assert change == pytest.approx(swaps.gain[j], abs=1e-7)
     assert (swaps.gain[~np.isfinite(swaps.alpha)] == 0).all()
+
+
+@pytest.mark.parametrize("name", PRIORS)
+@pytest.mark.parametrize("seed", range(6))
+def test_swaps_made_together_gain_what_the_best_promises_or_are_not_made(seed, name):
+    state = _state(seed, PRIORS[name])
+    swaps = best_swaps(state.scores)
+    best = swaps.gain.max()
+    following = swapped_together(state.scores, swaps, 0.01 * best, 10, 0.6)
+    if best <= 0:
+        assert following is None
+        return
+    assert following.objective >= state.objective + 0.5 * best
+    assert following.size == state.size
+    assert set(following.J) <= set(state.J) | set(swaps.into)
+    alone = swapped_together(state.scores, swaps, 0.0, 1, 0.6)
+    assert alone.objective == pytest.approx(state.objective + best)
+    assert swapped_together(state.scores, swaps, best, 10, 0.6) is None
 
 
 def test_substitutes_begin_with_the_best_swap_and_leave_the_active_functions_out():
@@ -70,4 +95,6 @@ def test_exchanges_follow_the_array_standard():
     np.testing.assert_allclose(found.gain, expected.gain, atol=1e-9)
     np.testing.assert_array_equal(substitutes(strict.scores, 3), substitutes(plain.scores, 3))
     every = np.flatnonzero(np.isfinite(found.alpha))[:1]
+    together = [swapped_together(x.scores, best_swaps(x.scores), 0.0, 4, 0.6) for x in (plain, strict)]
+    assert together[1].objective == pytest.approx(together[0].objective)
     assert swapped(strict, every, found).objective == pytest.approx(swapped(plain, every, expected).objective)

@@ -24,7 +24,7 @@ from sparsebayes._array import to_numpy
 from sparsebayes.posterior import Problem, Scores, State
 from sparsebayes.solvers.base import Monitor, Solution, Solver, first_state
 from sparsebayes.solvers.contests import LOOSE, contests, contracted, joined
-from sparsebayes.solvers.exchange import best_swaps, independent, substitutes, swapped
+from sparsebayes.solvers.exchange import Swaps, best_swaps, independent, substitutes, swapped_together
 from sparsebayes.solvers.newton import maximise_jointly, polish
 from sparsebayes.solvers.pool import opening_pool
 from sparsebayes.solvers.rebuild import rebuilt
@@ -33,7 +33,7 @@ from sparsebayes.solvers.stages import better, lowered
 CRUDE_GAIN = 1.0  # nats: growing before the exchanges stops when nothing is worth more
 TRIAL_GAIN = 0.3  # nats: the same while an exchange is being tried
 WORTHWHILE = 0.2  # nats a function: where an exchange gains less, swaps gain the rest for less time
-SETTLED = 1e-3  # nats: the least a swap or a rival must gain
+SETTLED = 1e-3  # nats: the least a swap (or tol, if that is more) or a rival must gain
 BRIEF = 6  # Newton steps between swaps: what more of them would gain, the next swap may change
 BRIEFEST = 3  # the same after a contest on a small problem, where looking at all candidates costs nothing
 SMALLEST_POOL = 8
@@ -198,7 +198,7 @@ class ActiveSet(Solver):
                 return Solution(state, settled)
             reached = state.objective
             if going:
-                state, going = self._grow(state, monitor, monitor.tol)
+                state, going = self._refined(state, monitor)
         return Solution(state, False)
 
     def _swap(self, state: State, monitor: Monitor) -> tuple[State, bool]:
@@ -209,27 +209,38 @@ class ActiveSet(Solver):
         going = True
         state = maximise_jointly(state, LOOSE, BRIEF)
         while going:
-            following = self._moved(state.scores)
+            following = self._moved(state.scores, max(SETTLED, monitor.tol))
             if following is None:
                 return state, True
             state = maximise_jointly(following, LOOSE, BRIEF)
             going = monitor.record(state)
         return state, False
 
-    def _moved(self, scores: Scores) -> State | None:
-        """After the best swaps, or the best addition where that gains more; None where neither gains."""
-        state, swaps = scores.state, best_swaps(scores)
-        addition = float(scores.gain[scores.best])
-        if addition > max(SETTLED, float(swaps.gain.max())):
-            return joined(state, np.asarray([scores.best]), to_numpy(scores.alpha)[[scores.best]])
-        order = np.argsort(-swaps.gain, kind="stable")
-        order = order[swaps.gain[order] > max(SETTLED, FRACTION * swaps.gain[order[0]])]
-        together = order[independent(scores, swaps.into[order], self.batch, self.independence)]
-        for positions in (together, order[:1]) if len(together) > 1 else (together,):
-            following = swapped(state, positions, swaps) if len(positions) else None
-            if following and following.objective >= state.objective + 0.5 * swaps.gain[order[0]]:
-                return following
-        return None
+    def _moved(self, scores: Scores, least_gain: float) -> State | None:
+        """After the best swaps, or the best addition where that gains more; None where neither is enough."""
+        swaps, addition = best_swaps(scores), float(scores.gain[scores.best])
+        if addition > max(least_gain, float(swaps.gain.max())):
+            return joined(scores.state, np.asarray([scores.best]), to_numpy(scores.alpha)[[scores.best]])
+        return self._swapped(scores, swaps, least_gain)
+
+    def _swapped(self, scores: Scores, swaps: Swaps, least_gain: float) -> State | None:
+        """After the swaps that gain more than that, and not far less than the best."""
+        least_gain = max(least_gain, FRACTION * float(swaps.gain.max()))
+        return swapped_together(scores, swaps, least_gain, self.batch, self.independence)
+
+    def _refined(self, state: State, monitor: Monitor) -> tuple[State, bool]:
+        """After the best swaps where they gain as much as the best addition, else after additions.
+
+        A function that a better neighbour is to replace can be added to as well, but it takes Newton many
+        steps along a saddle to hand over the weight of one to the other.
+        """
+        scores = state.scores
+        if self.exchanges and state.size <= CROWDED:
+            swaps, addition = best_swaps(scores), float(scores.gain[scores.best])
+            following = self._swapped(scores, swaps, addition) if swaps.gain.max() > addition else None
+            if following is not None:
+                return following, monitor.record(following)
+        return self._grow(state, monitor, monitor.tol)
 
     def _grow(
         self,

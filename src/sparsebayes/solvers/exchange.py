@@ -94,6 +94,27 @@ def swapped(state: State, positions: np.ndarray, swaps: Swaps) -> State | None:
         return None
 
 
+def swapped_together(
+    scores: Scores, swaps: Swaps, least_gain: float, most: int, largest: float
+) -> State | None:
+    """The state after the exchanges that gain more than `least_gain`; None where none does.
+
+    Those of functions nearly independent of each other are made together (`independent`), or the best alone
+    where together they do not gain what the best promises.
+    """
+    state = scores.state
+    order = np.argsort(-swaps.gain, kind="stable")
+    order = order[swaps.gain[order] > least_gain]
+    if not len(order):
+        return None
+    together = order[independent(scores, swaps.into[order], most, largest)]
+    for positions in (together, order[:1]) if len(together) > 1 else (together,):
+        following = swapped(state, positions, swaps)
+        if following and following.objective >= state.objective + 0.5 * swaps.gain[order[0]]:
+            return following
+    return None
+
+
 def independent(scores: Scores, J: np.ndarray, most: int, largest: float) -> np.ndarray:
     """Positions in J, at most so many, of functions with |cosines| in the metric C⁻¹ below `largest`."""
     if len(J) < 2 or most == 1:
