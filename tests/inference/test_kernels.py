@@ -78,6 +78,19 @@ def test_low_rank_fit_is_as_good_as_the_dense_one_and_a_maximum_of_the_true_evid
     assert (np.diff(low.evidence_path_) >= -1.0).all()  # it may fall only where another problem takes over
 
 
+@pytest.mark.parametrize("tol", [1e-2, 0.3])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_large_tol_is_no_reason_to_give_up_low_rank(on_demand, monkeypatch, seed, tol):
+    monkeypatch.setattr(KernelOperator, "fits", True)
+    monkeypatch.setattr("sparsebayes.inference.kernels.KernelSearch.solve_by_columns", None)
+    monkeypatch.setattr("sparsebayes.inference.kernels.TOLERANCES", (1e-1,))
+    monkeypatch.setattr("sparsebayes.bases.operators.DenseOperator.__init__", None)  # the matrix after all
+    X, y, _ = make_sinc2d(500, 0.1, random_state=seed)
+    model = RelevanceVectorRegressor(gamma=GAMMA, fit_intercept=False, tol=tol).fit(X, y)
+    assert model.converged_
+    assert _true_gain(model, X, y) < 1.1 * tol
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("seed", range(2))
 def test_intercept_and_weights(on_demand, weighted, seed):

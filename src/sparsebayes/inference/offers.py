@@ -18,8 +18,8 @@ class Pace:
     """How far a search goes, which depends on what visits cost.
 
     offered, remembered : substitutes of each active function in a working set, and in a shortlist.
-    enough : nats that a round out of a shortlist must gain for another one.
-    left : nats that an addition may be worth in the end.
+    enough : nats that a round out of a shortlist must gain for another one, or tol if that is more.
+    left : nats that an addition may be worth in the end, or tol if that is more.
     visits : of all candidates at most, on true columns; the certificate says what is left after them.
     thorough : whether a round adds whatever is worth anything, not only what is worth a share of the best.
     """

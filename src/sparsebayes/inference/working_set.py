@@ -148,7 +148,7 @@ class WorkingSets:
         shortlist = offer.shortlist
         for _ in range(ROUNDS):
             view, gained = self._round(rows, view, offer)
-            if not (self.many and gained > self.pace.enough and self.monitor.going):
+            if not (self.many and gained > max(self.pace.enough, self.monitor.tol) and self.monitor.going):
                 break
             offer = self.visit(rows, view, shortlist)
         return view
@@ -177,6 +177,7 @@ class WorkingSets:
         """
         moved = self.among(exact, view, *self._wanted(view, offer.first))
         apart, idle, standing = abs(moved.state.objective - view.state.objective), 0, -np.inf
+        left = max(self.pace.left, self.monitor.tol)
         for more in reversed(range(self.pace.visits if self.many or not self.pace.thorough else ROUNDS)):
             solution = self.solver.finish(moved.state, self.monitor)
             view = View(solution.state, moved.scaling)
@@ -184,7 +185,7 @@ class WorkingSets:
             standing = view.state.objective
             offer = self.visit(visited, view, skipped=moved.scaling.kept)
             swap = 0.0 if view.state.size > CROWDED else offer.swap
-            settled = offer.gain <= self.pace.left and swap <= max(self.pace.left, SETTLED)
+            settled = offer.gain <= left and swap <= max(left, SETTLED)
             if settled or idle > PATIENCE or not (more and self.monitor.going):
                 break
             moved, gap = self._recommended(visited, exact, view, offer)
