@@ -139,7 +139,7 @@ def figure_2(draws: int) -> str:
         f"Uniform noise ±0.2, which is not the noise the model assumes; means over {draws} draws, and over "
         'as many others. The Gaussian kernel has its width learned (`gamma="ard"`). Support vector machines '
         "have C and ε by 5-fold cross-validation, with the Gaussian kernel the width as well; for the spline "
-        "their inputs are moved to [0, 20], where it is positive definite. Their loss is flat within ε, which "
+        "their inputs are moved to [0, 20], where it is positive definite. Their loss is flat within ε, as "
         "suits noise with sharp bounds. The last line is least squares on the constant and the six splines "
         f"that come nearest to the true function, with an expected RMS error of {expected:.4f}: what is left "
         "when nothing is lost by the choice of functions."
