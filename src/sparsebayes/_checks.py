@@ -16,3 +16,9 @@ class NothingToModel(ValueError):
 def is_number(x: Any) -> bool:
     """Whether x is one finite real number, of Python or NumPy; True and False are not."""
     return isinstance(x, numbers.Real) and not isinstance(x, (bool, np.bool_)) and math.isfinite(x)
+
+
+def require_whole(x: Any, name: str, least: int) -> None:
+    """Refuse what is no integer of at least that size."""
+    if not (is_number(x) and x == int(x) and x >= least):
+        raise ValueError(f"{name} must be an integer >= {least}, got {x!r}.")

@@ -7,8 +7,8 @@ from brute import problem_of
 from sparsebayes import RelevanceVectorRegressor
 from sparsebayes.datasets import make_sinc2d
 from sparsebayes.solvers import ActiveSet, Monitor
-from sparsebayes.solvers.active_set import SETTLED
 from sparsebayes.solvers.exchange import best_swaps
+from sparsebayes.solvers.swaps import SETTLED
 
 TOLERANCES = (1e-6, 1e-3, 1e-2, 0.3)
 

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from sparsebayes._array import Array, asfloat64, namespace
-from sparsebayes._checks import is_number
+from sparsebayes._checks import is_number, require_whole
 from sparsebayes.bases.operators import Operator, as_operator
 from sparsebayes.rows.sources import in_memory
 from sparsebayes.solvers import Monitor
@@ -92,8 +92,7 @@ def make_monitor(
     factor: float = 1.0,
 ) -> Monitor:
     """The monitor of a fit; offset and factor turn the objective and the noise into the user's units."""
-    if not (is_number(max_iter) and max_iter == int(max_iter) and max_iter >= 1):
-        raise ValueError(f"max_iter must be an integer >= 1, got {max_iter!r}.")
+    require_whole(max_iter, "max_iter", 1)
     if not is_number(tol) or tol <= 0:
         raise ValueError(f"tol must be a finite number > 0, got {tol!r}.")
     if not isinstance(verbose, int | np.integer):

@@ -22,8 +22,9 @@ NAMED = {
 
 
 def as_solver(solver: Any) -> Solver:
-    """A solver object as it is, or the one a name stands for."""
+    """A solver object as it is, its arguments checked, or the one a name stands for."""
     if isinstance(solver, Solver):
+        solver.check()
         return solver
     if isinstance(solver, str) and solver in NAMED:
         return NAMED[solver]

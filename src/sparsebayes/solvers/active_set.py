@@ -9,7 +9,7 @@ O(M³). This solver lets them work on small sets only:
 * **exchange**: offer every active function its best substitutes (the functions that would be worth most if it
   were deleted: one rank-one downdate each, for all pairs at once), let the union compete, grow again. The
   outcome replaces the model if the objective is higher;
-* **swap**: replace single functions by better ones where that is certain to gain (`exchange`).
+* **swap**: replace single functions by better ones where that is certain to gain (`swaps`).
 
 Every candidate is scored before the solver stops. On 2-D sinc this ends one or two nats above one-at-a-time
 selection, and on the ill-conditioned spline basis of T01 figure 1 at the optimum MacKay's updates find from
@@ -21,24 +21,23 @@ from __future__ import annotations
 import numpy as np
 
 from sparsebayes._array import to_numpy
+from sparsebayes._checks import is_number, require_whole
 from sparsebayes.posterior import Problem, Scores, State
 from sparsebayes.solvers.base import Monitor, Solution, Solver, first_state
 from sparsebayes.solvers.contests import LOOSE, contests, contracted, joined
-from sparsebayes.solvers.exchange import Swaps, best_swaps, independent, substitutes, swapped_together
+from sparsebayes.solvers.exchange import independent, substitutes
 from sparsebayes.solvers.newton import maximise_jointly, polish
 from sparsebayes.solvers.pool import opening_pool
 from sparsebayes.solvers.rebuild import rebuilt
 from sparsebayes.solvers.stages import better, lowered
+from sparsebayes.solvers.swaps import BRIEF, FRACTION, SETTLED, SwapMoves
 
 CRUDE_GAIN = 1.0  # nats: growing before the exchanges stops when nothing is worth more
 TRIAL_GAIN = 0.3  # nats: the same while an exchange is being tried
 WORTHWHILE = 0.2  # nats a function: where an exchange gains less, swaps gain the rest for less time
-SETTLED = 1e-3  # nats: the least a swap (or tol, if that is more) or a rival must gain
-BRIEF = 6  # Newton steps between swaps: what more of them would gain, the next swap may change
-BRIEFEST = 3  # the same after a contest on a small problem, where looking at all candidates costs nothing
+BRIEFEST = 3  # Newton steps after a contest on a small problem, where looking at all candidates costs nothing
 SMALLEST_POOL = 8
 SMALL = 256  # functions: where there are no more, all of them are let in at once as well
-FRACTION = 0.1  # of the best gain: what is worth less waits for the next scoring pass
 LEVEL = 0.1  # α/β of every function when a contest opens, on columns of unit norm
 CLOSE = 5.0  # nats: of two models this close it takes a finish to tell which is better
 CROWDED = 300  # active functions: beyond it a contest between all their substitutes costs more than it gains
@@ -84,6 +83,17 @@ class ActiveSet(Solver):
         self.substitutes = substitutes
         self.stages = stages
         self.rebuilds = rebuilds
+
+    def check(self) -> None:
+        """Of all numbers."""
+        for name, least in (("pool", 0), ("batch", 1), ("exchanges", 0), ("stages", 0), ("rebuilds", 0)):
+            require_whole(getattr(self, name), f"{name} of ActiveSet", least)
+        if self.substitutes is not None:
+            require_whole(self.substitutes, "substitutes of ActiveSet", 1)
+        if not is_number(self.independence) or not 0 < self.independence <= 1:
+            raise ValueError(
+                f"independence of ActiveSet must be a number > 0 and <= 1, got {self.independence!r}."
+            )
 
     @property
     def takes_working_sets(self) -> bool:
@@ -189,8 +199,8 @@ class ActiveSet(Solver):
         """
         reached = looked = -np.inf
         while going:
-            if self.exchanges and state.size <= CROWDED and state.objective > looked + SETTLED:
-                state, going = self._swap(state, monitor)
+            if self._swaps_in(state) and state.objective > looked + SETTLED:
+                state, going = self._swaps.settled(state, monitor)
                 looked = state.objective
             state = polish(state)
             settled = not float(state.scores.gain[state.scores.best]) > monitor.tol
@@ -201,46 +211,20 @@ class ActiveSet(Solver):
                 state, going = self._refined(state, monitor)
         return Solution(state, False)
 
-    def _swap(self, state: State, monitor: Monitor) -> tuple[State, bool]:
-        """Single functions replaced by better ones, or added, while that is worth something.
-
-        Newton steps get there as well once the better one is in, but along a saddle, where they are slow.
-        """
-        going = True
-        state = maximise_jointly(state, LOOSE, BRIEF)
-        while going:
-            following = self._moved(state.scores, max(SETTLED, monitor.tol))
-            if following is None:
-                return state, True
-            state = maximise_jointly(following, LOOSE, BRIEF)
-            going = monitor.record(state)
-        return state, False
-
-    def _moved(self, scores: Scores, least_gain: float) -> State | None:
-        """After the best swaps, or the best addition where that gains more; None where neither is enough."""
-        swaps, addition = best_swaps(scores), float(scores.gain[scores.best])
-        if addition > max(least_gain, float(swaps.gain.max())):
-            return joined(scores.state, np.asarray([scores.best]), to_numpy(scores.alpha)[[scores.best]])
-        return self._swapped(scores, swaps, least_gain)
-
-    def _swapped(self, scores: Scores, swaps: Swaps, least_gain: float) -> State | None:
-        """After the swaps that gain more than that, and not far less than the best."""
-        least_gain = max(least_gain, FRACTION * float(swaps.gain.max()))
-        return swapped_together(scores, swaps, least_gain, self.batch, self.independence)
-
     def _refined(self, state: State, monitor: Monitor) -> tuple[State, bool]:
-        """After the best swaps where they gain as much as the best addition, else after additions.
+        """After the best swaps where they gain as much as the best addition, else after additions."""
+        following = self._swaps.rather_than_add(state.scores) if self._swaps_in(state) else None
+        if following is None:
+            return self._grow(state, monitor, monitor.tol)
+        return following, monitor.record(following)
 
-        A function that a better neighbour is to replace can be added to as well, but it takes Newton many
-        steps along a saddle to hand over the weight of one to the other.
-        """
-        scores = state.scores
-        if self.exchanges and state.size <= CROWDED:
-            swaps, addition = best_swaps(scores), float(scores.gain[scores.best])
-            following = self._swapped(scores, swaps, addition) if swaps.gain.max() > addition else None
-            if following is not None:
-                return following, monitor.record(following)
-        return self._grow(state, monitor, monitor.tol)
+    @property
+    def _swaps(self) -> SwapMoves:
+        return SwapMoves(self.batch, self.independence)
+
+    def _swaps_in(self, state: State) -> bool:
+        """Whether single functions are to be swapped."""
+        return bool(self.exchanges) and state.size <= CROWDED
 
     def _grow(
         self,

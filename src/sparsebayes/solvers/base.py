@@ -101,6 +101,9 @@ class Solver(BaseEstimator, ABC):
 
     reopens = False
 
+    def check(self) -> None:
+        """Refuse arguments that make no sense, in one sentence; called before a fit begins."""
+
     @property
     def takes_working_sets(self) -> bool:
         """Whether it does on a few of the candidates at a time what it does on all of them."""

@@ -35,10 +35,13 @@ class FixedPoint(Solver):
         self.update = update
         self.polish = polish
 
-    def solve(self, problem: Problem, monitor: Monitor, start: State | None = None) -> Solution:
-        """Iterate to convergence, polish, and let no deleted function that wants to come back stay out."""
+    def check(self) -> None:
+        """Of the name of the update."""
         if self.update not in UPDATES:
             raise ValueError(f"update of FixedPoint must be one of {UPDATES}, got {self.update!r}.")
+
+    def solve(self, problem: Problem, monitor: Monitor, start: State | None = None) -> Solution:
+        """Iterate to convergence, polish, and let no deleted function that wants to come back stay out."""
         quadratic, beta = problem.quadratic, problem.noise.beta
         state = start
         if state is None:

@@ -12,6 +12,7 @@ import math
 import numpy as np
 
 from sparsebayes._array import asfloat64, to_numpy
+from sparsebayes._checks import require_whole
 from sparsebayes.posterior import SPANNED, Problem, State
 from sparsebayes.solvers.base import Monitor, Solution, Solver, first_state
 from sparsebayes.solvers.fixed_point import mackay_step
@@ -49,10 +50,15 @@ class Sequential(Solver):
         self.polish = polish
         self.stages = stages
 
-    def solve(self, problem: Problem, monitor: Monitor, start: State | None = None) -> Solution:
-        """Act until every |Δ log α| inside is below tol and nothing outside wants in [TF03, 4.4]."""
+    def check(self) -> None:
+        """Of the names and numbers of actions."""
         if self.selection not in SELECTIONS:
             raise ValueError(f"selection of Sequential must be one of {SELECTIONS}, got {self.selection!r}.")
+        for name, least in (("noise_every", 1), ("refresh", 1), ("stages", 0)):
+            require_whole(getattr(self, name), f"{name} of Sequential", least)
+
+    def solve(self, problem: Problem, monitor: Monitor, start: State | None = None) -> Solution:
+        """Act until every |Δ log α| inside is below tol and nothing outside wants in [TF03, 4.4]."""
         solution = self._settled(first_state(problem) if start is None else start, monitor)
         if not self.stages or start is not None or not monitor.going:
             return solution
