@@ -8,7 +8,7 @@ from brute import PRIORS, log_evidence, random_problem
 from sklearn.exceptions import ConvergenceWarning
 
 from sparsebayes import NoiseCollapseWarning, fit
-from sparsebayes.priors import Gamma
+from sparsebayes.priors import Gamma, Uniform
 from sparsebayes.solvers import ActiveSet, FixedPoint, Sequential
 
 SOLVERS = ["active-set", "thorough", "sequential", "mackay", "em"]
@@ -259,7 +259,9 @@ def test_progress_is_printed_and_a_callback_stops_the_fit(capsys):
             "exchanges of ActiveSet must be an integer >= 0, got 'many'",
         ),
         ({"solver": ActiveSet(rebuilds=True)}, "rebuilds of ActiveSet must be an integer >= 0, got True"),
+        ({"solver": ActiveSet(stages=2.0)}, "stages of ActiveSet must be an integer >= 0, got 2.0"),
         ({"solver": ActiveSet(independence=0.0)}, "independence of ActiveSet must be a number > 0"),
+        ({"solver": ActiveSet(independence=1.0)}, "independence of ActiveSet must be a number > 0 and < 1"),
         ({"max_iter": 0}, "max_iter must be"),
         ({"tol": 0}, "tol must be"),
     ],
@@ -269,6 +271,26 @@ def test_bad_input_gets_one_sentence_that_names_the_argument(change, words):
     arguments = {"Phi": rng.standard_normal((5, 2)), "t": rng.standard_normal(5)} | change
     with pytest.raises(ValueError, match=words):
         fit(arguments.pop("Phi"), arguments.pop("t"), **arguments)
+
+
+class Threshold(Uniform):
+    """A prior derived from another that changes nothing but which functions are kept: q² > 9s."""
+
+    def maximise(self, s, q, beta, unit):
+        return np.where(q * q > 9 * s, super().maximise(s, q, beta, unit), np.inf)
+
+
+@pytest.mark.parametrize("solver", ["active-set", "thorough", "sequential"])
+def test_a_derived_prior_is_asked_itself_which_functions_it_keeps(solver):
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        x = np.sort(rng.uniform(-10, 10, 80))
+        Phi = np.exp(-((x[:, None] - x[None, :]) ** 2) / 9)
+        t = np.sinc(x / np.pi) + 0.2 * rng.standard_normal(80)
+        result = fit(Phi, t, prior=Threshold(), solver=solver)
+        variance = result.covariance.diagonal()
+        s, q = (1 - result.alpha * variance) / variance, result.mean / variance
+        assert (q * q > 9 * s * (1 - 1e-6)).all()
 
 
 def test_exchanges_only_help():

@@ -20,5 +20,5 @@ def is_number(x: Any) -> bool:
 
 def require_whole(x: Any, name: str, least: int) -> None:
     """Refuse what is no integer of at least that size."""
-    if not (is_number(x) and x == int(x) and x >= least):
+    if not (isinstance(x, numbers.Integral) and is_number(x) and int(x) >= least):
         raise ValueError(f"{name} must be an integer >= {least}, got {x!r}.")

@@ -139,8 +139,7 @@ class State:
     @property
     def useless(self) -> np.ndarray:
         """Positions of the functions that are better deleted."""
-        s, q = self.inside
-        return (~to_numpy(self.problem.prior.keeps(s, q, self.beta, self.unit))).nonzero()[0]
+        return (~np.isfinite(to_numpy(self.best_alpha))).nonzero()[0]
 
     @cached_property
     def best_alpha(self) -> Array:

@@ -257,7 +257,7 @@ def as_points(X: Any, n_inputs: int | None = None) -> Array:
 def check_finite(values: Array, source: object) -> Array:
     """The values as they are; ValueError where one is infinite or NaN."""
     xp = namespace(values)
-    # a sum of squares that is finite says as much, and takes no second array
+    # a sum of squares that is finite says as much, without a second array
     if is_numpy(values) and np.isfinite(np.vdot(values, values)):
         return values
     if not bool(xp.all(xp.isfinite(values))):

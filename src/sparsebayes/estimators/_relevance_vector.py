@@ -79,7 +79,7 @@ class RelevanceVectorRegressor(LearningModel, RegressionModel):
         Most iterations of the solver; a `ConvergenceWarning` says when they did not suffice.
     tol : float, default=1e-6
         What a change must gain, in nats, and how far a log α must move, for the solver to go on. With 1e-2
-        the default solver ends sooner, a fraction of a nat lower.
+        the default solver ends sooner, mostly a fraction of a nat lower.
     random_state : int, RandomState instance or None, default=None
         Seed of solvers that draw candidates at random. The default solver draws nothing.
     verbose : int, default=0

@@ -48,10 +48,6 @@ class Prior(BaseEstimator, ABC):
     def log_density(self, alpha: Array, beta: float, unit: Array) -> Array:
         """log p(α), up to a constant that makes leaving the function out count 0."""
 
-    def keeps(self, s: Array, q: Array, beta: float, unit: Array) -> Array:
-        """Whether the best α is finite, for every (s, q)."""
-        return namespace(s).isfinite(self.maximise(s, q, beta, unit))
-
     def maximise_orthonormal(self, h: Array, beta: float, unit: Array) -> Array:
         """The same where all functions are orthonormal: s = β and q = βh, whatever the others do."""
         return self.maximise(beta * namespace(h).ones_like(h), beta * h, beta, unit)

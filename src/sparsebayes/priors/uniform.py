@@ -25,10 +25,6 @@ class Uniform(Prior):
         inside = theta > 0
         return xp.where(inside, s * s / xp.where(inside, theta, 1.0), math.inf)
 
-    def keeps(self, s: Array, q: Array, beta: float, unit: Array) -> Array:
-        """q² > s."""
-        return q * q > s
-
     def log_density(self, alpha: Array, beta: float, unit: Array) -> Array:
         """0."""
         return namespace(alpha).zeros_like(alpha)

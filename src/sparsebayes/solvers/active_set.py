@@ -90,9 +90,10 @@ class ActiveSet(Solver):
             require_whole(getattr(self, name), f"{name} of ActiveSet", least)
         if self.substitutes is not None:
             require_whole(self.substitutes, "substitutes of ActiveSet", 1)
-        if not is_number(self.independence) or not 0 < self.independence <= 1:
+        # two swaps into one function have a cosine of 1
+        if not is_number(self.independence) or not 0 < self.independence < 1:
             raise ValueError(
-                f"independence of ActiveSet must be a number > 0 and <= 1, got {self.independence!r}."
+                f"independence of ActiveSet must be a number > 0 and < 1, got {self.independence!r}."
             )
 
     @property
@@ -102,6 +103,7 @@ class ActiveSet(Solver):
 
     def solve(self, problem: Problem, monitor: Monitor, start: State | None = None) -> Solution:
         """Open, grow crudely, exchange while it pays, grow to the end, polish."""
+        self.check()
         if start is not None:
             return self._go_on(start, monitor)
         state, going = self._search(problem, monitor)
@@ -193,7 +195,7 @@ class ActiveSet(Solver):
         return maximise_jointly(first, LOOSE, 20) if best is first else best
 
     def _finish(self, state: State, monitor: Monitor, going: bool) -> Solution:
-        """Swap, Newton steps to the end, then add what is worth anything at all, until nothing is.
+        """Swap, Newton steps to the end, then add or swap in what is worth anything at all, until nothing is.
 
         Before Newton's steps have ended, what a function promises may be what they are about to gain.
         """
@@ -212,7 +214,7 @@ class ActiveSet(Solver):
         return Solution(state, False)
 
     def _refined(self, state: State, monitor: Monitor) -> tuple[State, bool]:
-        """After the best swaps where they gain as much as the best addition, else after additions."""
+        """After the best swaps where they gain more than the best addition, else after additions."""
         following = self._swaps.rather_than_add(state.scores) if self._swaps_in(state) else None
         if following is None:
             return self._grow(state, monitor, monitor.tol)

@@ -42,6 +42,7 @@ class FixedPoint(Solver):
 
     def solve(self, problem: Problem, monitor: Monitor, start: State | None = None) -> Solution:
         """Iterate to convergence, polish, and let no deleted function that wants to come back stay out."""
+        self.check()
         quadratic, beta = problem.quadratic, problem.noise.beta
         state = start
         if state is None:

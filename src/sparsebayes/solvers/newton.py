@@ -35,7 +35,8 @@ from sparsebayes._array import (
 from sparsebayes.posterior import State
 
 FINAL = 1e-14  # nats: the steps that end a fit stop when the next promises less
-LAST = 1e-8  # nats: near the maximum the step after one that promises less would promise its square
+LAST = 1e-8  # nats: near the maximum the step after one that promises less, and is
+UNDAMPED = 1e-4  # hardly damped, would promise next to nothing
 POLISH_JUMPS = 50
 WORTH_A_JUMP = 1e-7  # nats
 SILENT = 1e10  # α/β of a unit column that explains nothing
@@ -88,14 +89,14 @@ def gradient_and_hessian(state: State, with_noise: bool) -> tuple[Array, Array]:
 
 
 def maximise_jointly(state: State, tol: float, max_steps: int = 100, damping: float = CAUTIOUS) -> State:
-    """Newton steps until the next one promises less than `tol` nats; deletes what is better left out."""
+    """Newton steps until the next promises less than `tol` nats, or is bound to; deletes what is useless."""
     for _ in range(max_steps):
         state = delete_useless(state)
         following, damping, promised = _newton_step(state, damping, tol)
         if following is None:
             return state
         state = following
-        if promised < LAST and damping < CONFIDENT:
+        if promised < LAST and damping < UNDAMPED:
             break
     return delete_useless(state)
 

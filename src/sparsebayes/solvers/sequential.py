@@ -59,6 +59,7 @@ class Sequential(Solver):
 
     def solve(self, problem: Problem, monitor: Monitor, start: State | None = None) -> Solution:
         """Act until every |Δ log α| inside is below tol and nothing outside wants in [TF03, 4.4]."""
+        self.check()
         solution = self._settled(first_state(problem) if start is None else start, monitor)
         if not self.stages or start is not None or not monitor.going:
             return solution

@@ -17,7 +17,9 @@ from sparsebayes.solvers.contests import LOOSE, joined
 from sparsebayes.solvers.exchange import Swaps, best_swaps, swapped_together
 from sparsebayes.solvers.newton import maximise_jointly
 
-SETTLED = 1e-3  # nats: the least a swap must gain, or tol if that is more
+SETTLED = (
+    1e-3  # nats: the least a swap must gain, or tol if that is more, before functions worth less are added
+)
 BRIEF = 6  # Newton steps between swaps: what more of them would gain, the next swap may change
 FRACTION = 0.1  # of the best gain: what is worth less waits for the next scoring pass
 
