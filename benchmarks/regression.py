@@ -188,8 +188,11 @@ def race(n: int, draws: int) -> str:
     for seed in range(UNSEEN, UNSEEN + draws):
         task = two_inputs(n, seed)
         for name in names:
-            rival = measured[RIVAL][-1].evidence if name == LEVEL else math.nan
-            measured[name].append(stopped_at(task, rival) if name == LEVEL else CONTENDERS[name](task))
+            if name == LEVEL:
+                found = stopped_at(task, measured[RIVAL][-1].evidence)
+            else:
+                found = CONTENDERS[name](task)
+            measured[name].append(found)
     pace = mean_of(measured[LIBSVM], "seconds")
     rows = []
     for name, results in measured.items():

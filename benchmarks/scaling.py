@@ -197,7 +197,7 @@ def ratios(sizes: list[int], measured: dict[str, dict[int, Row]]) -> str:
     lines = []
     for n, name in [(n, name) for n in sizes for name in (OURS, SOONER) if n in measured[name]]:
         mine = measured[name][n]
-        svr, grid = (extrapolated(measured[name], n) for name in ("libsvm SVR", "SVR, grid of 15"))
+        svr, grid = (extrapolated(measured[rival], n) for rival in ("libsvm SVR", "SVR, grid of 15"))
         other = measured.get("fastrvm", {}).get(n)
         lines.append(
             [

@@ -71,10 +71,8 @@ def take(x: Array, J: Any, axis: int = 0) -> Array:
     return namespace(x).take(x, index(J, x), axis=axis)
 
 
-def submatrix(A: Array, rows: np.ndarray, columns: np.ndarray) -> Array:
-    """A[rows, columns], all pairs of them, of rows much longer than what is wanted of them."""
-    if is_numpy(A):
-        return A.ravel().take((rows * A.shape[1])[:, None] + columns)
+def submatrix(A: Array, rows: Indices, columns: Indices) -> Array:
+    """A[rows, columns], all pairs of them."""
     return take(take(A, rows), columns, axis=1)
 
 

@@ -234,6 +234,11 @@ class Scores:
         """The function whose addition is worth most."""
         return int(np.argmax(to_numpy(self.gain)))
 
+    @property
+    def best_gain(self) -> float:
+        """What that is worth."""
+        return float(self.gain[self.best])
+
 
 def _outside(J: np.ndarray, size: int, like: Array) -> Array:
     mask = np.ones(size, dtype=bool)

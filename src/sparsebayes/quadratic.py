@@ -32,7 +32,7 @@ class Restriction:
 
     def keep(self, positions: Indices) -> Restriction:
         """The same on the functions at these positions of J."""
-        G = take(take(self.G, positions), positions, axis=1)
+        G = submatrix(self.G, positions, positions)
         return Restriction(self.J[positions], take(self.h, positions), G)
 
 
@@ -92,7 +92,7 @@ class DenseQuadratic(Quadratic):
 
     def gram(self, J: Indices) -> Array:
         """G[J, J]."""
-        return take(take(self.G, J), J, axis=1)
+        return submatrix(self.G, J, J)
 
 
 class IdentityQuadratic(Quadratic):
@@ -202,4 +202,4 @@ class ColumnQuadratic(Quadratic):
         left = self.xp.concat([take(rows, old, axis=1), side.T], axis=0)
         right = self.xp.concat([side, corner], axis=0)
         order = np.argsort(np.concatenate([old, new]))
-        return take(take(self.xp.concat([left, right], axis=1), order), order, axis=1)
+        return submatrix(self.xp.concat([left, right], axis=1), order, order)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from sparsebayes._array import Array, namespace, row_products, sparse_diagonal, take, to_numpy
+from sparsebayes._array import Array, namespace, row_products, sparse_diagonal, submatrix, take, to_numpy
 from sparsebayes._checks import is_number
 from sparsebayes.bases.on_demand import KernelOperator
 from sparsebayes.bases.operators import as_operator
@@ -268,7 +268,7 @@ def _scaled(covariance: Any, order: np.ndarray, factor: Array) -> Any:
     """Σ of the functions in this order, in units of `factor`; a diagonal one stays diagonal."""
     if scipy.sparse.issparse(covariance):
         return sparse_diagonal(covariance.diagonal()[order] * to_numpy(factor) ** 2)
-    return take(take(covariance, order), order, axis=1) * factor[:, None] * factor[None, :]
+    return submatrix(covariance, order, order) * factor[:, None] * factor[None, :]
 
 
 __all__ = ["NoiseCollapseWarning", "Result", "fit"]

@@ -136,7 +136,7 @@ class ActiveSet(Solver):
 
     def _go_on(self, start: State, monitor: Monitor) -> Solution:
         """Add what is worth a fair share of the best addition, and exchange; the rest is for next time."""
-        least_gain = max(monitor.tol, FRACTION * float(start.scores.gain[start.scores.best]))
+        least_gain = max(monitor.tol, FRACTION * start.scores.best_gain)
         state, going = self._grow(start, monitor, least_gain)
         state, going = self._exchange(state, monitor, going)
         return Solution(state, going)
@@ -205,7 +205,7 @@ class ActiveSet(Solver):
                 state, going = self._swaps.settled(state, monitor)
                 looked = state.objective
             state = polish(state)
-            settled = not float(state.scores.gain[state.scores.best]) > monitor.tol
+            settled = not state.scores.best_gain > monitor.tol
             if settled or state.objective <= reached:  # no higher: what is left is below working precision
                 return Solution(state, settled)
             reached = state.objective

@@ -59,7 +59,7 @@ class Certificate:
 
 def certify(state: State) -> Certificate:
     """Look at the solution from every side."""
-    gain = float(state.scores.gain[state.scores.best])
+    gain = state.scores.best_gain
     step, worth = _inside(state)
     free = noise_is_free(state)
     gradient = noise_gradient(state) if free else 0.0

@@ -35,8 +35,8 @@ from sparsebayes._array import (
 from sparsebayes.posterior import State
 
 FINAL = 1e-14  # nats: the steps that end a fit stop when the next promises less
-LAST = 1e-8  # nats: near the maximum the step after one that promises less, and is
-UNDAMPED = 1e-4  # hardly damped, would promise next to nothing
+# a step that promises fewer nats than LAST, damped by less than UNDAMPED, leaves next to nothing to the next
+LAST, UNDAMPED = 1e-8, 1e-4
 POLISH_JUMPS = 50
 WORTH_A_JUMP = 1e-7  # nats
 SILENT = 1e10  # α/β of a unit column that explains nothing

@@ -17,9 +17,7 @@ from sparsebayes.solvers.contests import LOOSE, joined
 from sparsebayes.solvers.exchange import Swaps, best_swaps, swapped_together
 from sparsebayes.solvers.newton import maximise_jointly
 
-SETTLED = (
-    1e-3  # nats: the least a swap must gain, or tol if that is more, before functions worth less are added
-)
+SETTLED = 1e-3  # nats: the least a swap must gain, or tol if that is more, until only crumbs are left
 BRIEF = 6  # Newton steps between swaps: what more of them would gain, the next swap may change
 FRACTION = 0.1  # of the best gain: what is worth less waits for the next scoring pass
 
@@ -49,21 +47,16 @@ class SwapMoves:
 
     def best(self, scores: Scores, least_gain: float) -> State | None:
         """After the best swaps, or the best addition where that gains more; None where neither is enough."""
-        swaps, addition = best_swaps(scores), _addition(scores)
+        swaps, addition = best_swaps(scores), scores.best_gain
         if addition > max(least_gain, float(swaps.gain.max())):
             return joined(scores.state, np.asarray([scores.best]), to_numpy(scores.alpha)[[scores.best]])
         return self._made(scores, swaps, least_gain)
 
     def rather_than_add(self, scores: Scores) -> State | None:
         """After the swaps that gain more than the best addition; None where none does."""
-        return self._made(scores, best_swaps(scores), _addition(scores))
+        return self._made(scores, best_swaps(scores), scores.best_gain)
 
     def _made(self, scores: Scores, swaps: Swaps, least_gain: float) -> State | None:
         """After the swaps that gain more than that, and not far less than the best."""
         least_gain = max(least_gain, FRACTION * float(swaps.gain.max()))
         return swapped_together(scores, swaps, least_gain, self.most, self.independence)
-
-
-def _addition(scores: Scores) -> float:
-    """What the best addition gains."""
-    return float(scores.gain[scores.best])
