@@ -8,6 +8,7 @@ import numpy as np
 from scipy.linalg import block_diag
 from scipy.optimize import minimize, root
 from scipy.special import expit, log_expit, log_softmax, softmax
+from scipy.stats import gennorm
 
 from sparsebayes.likelihoods import Gaussian
 from sparsebayes.posterior import Problem
@@ -238,6 +239,28 @@ class LaplaceModel:
         e = phi - T @ np.linalg.solve(self.hessian(theta), side)
         V = self.output_covariance(theta, self.Phi)
         return 0.5 * (Q**2 - S - Q * np.einsum("nkl,nlk->", V, self.curvature_slope(f, e)))
+
+
+@dataclass(frozen=True)
+class ShapedModel(LaplaceModel):
+    """The same under noise p(ε) ∝ exp(−|ε/s|^p); y : (N, 1) of numbers."""
+
+    shape: float = 2.0
+    scale: float = 1.0
+
+    def log_likelihood(self, f: np.ndarray) -> float:
+        """log p(y|f)."""
+        return float(self.counts @ gennorm(self.shape, scale=self.scale).logpdf(self.y - f)[:, 0])
+
+    def residual(self, f: np.ndarray) -> np.ndarray:
+        """∂ log p/∂f, (N, 1)."""
+        r = (self.y - f) / self.scale
+        return self.counts[:, None] * self.shape / self.scale * r * np.abs(r) ** (self.shape - 2)
+
+    def curvature(self, f: np.ndarray) -> np.ndarray:
+        """B = −∂² log p/∂f² of every row, (N, 1, 1)."""
+        r, p = np.abs((self.y - f) / self.scale), self.shape
+        return (self.counts[:, None] * p * (p - 1) / self.scale**2 * r ** (p - 2))[:, :, None]
 
 
 def random_classes(seed: int, N: int, M: int, K: int) -> tuple[np.ndarray, np.ndarray]:

@@ -4,9 +4,17 @@ import math
 import array_api_strict
 import numpy as np
 import pytest
+from scipy.integrate import quad
 from scipy.special import expit, softmax
+from scipy.stats import gennorm, norm
 
-from sparsebayes.likelihoods import Bernoulli, Gaussian, LaplaceLikelihood, Multinomial
+from sparsebayes.likelihoods import (
+    Bernoulli,
+    Gaussian,
+    GeneralizedNormal,
+    LaplaceLikelihood,
+    Multinomial,
+)
 from sparsebayes.priors import Smoothness
 
 LIKELIHOODS = [Gaussian(0.3), Gaussian(25.0)]
@@ -62,8 +70,12 @@ def test_noise_never_passes_its_ceiling():
     assert noise.with_beta(1e6).beta == 100.0
 
 
-LAPLACE = [Bernoulli(), Multinomial(2), Multinomial(3), Multinomial(7)]
+CLASSES = [Bernoulli(), Multinomial(2), Multinomial(3), Multinomial(7)]
+NOISES = [GeneralizedNormal(p, s) for p, s in ((2.0, 1.4), (2.5, 0.9), (4.0, 2.0), (8.0, 3.0))]
+LAPLACE = [*CLASSES, *NOISES]
 laplace = pytest.mark.parametrize("likelihood", LAPLACE, ids=repr)
+classes = pytest.mark.parametrize("likelihood", CLASSES, ids=repr)
+noises = pytest.mark.parametrize("likelihood", NOISES, ids=repr)
 
 
 def _concrete(root):
@@ -76,9 +88,12 @@ def _concrete(root):
 
 
 def _rows(likelihood, seed, N=20, spread=2.0):
-    """Targets of 0s and 1s, and outputs f."""
+    """Targets, of 0s and 1s for classes, and outputs f."""
     rng = np.random.default_rng(seed)
     K = likelihood.outputs
+    if isinstance(likelihood, GeneralizedNormal):  # no residual near 0, where the curvature has a corner
+        f = spread * rng.standard_normal((N, K))
+        return f + rng.choice([-1.0, 1.0], (N, K)) * rng.uniform(0.3, 3.0, (N, K)), f
     y = rng.integers(0, 2, (N, 1)).astype(float) if K == 1 else np.eye(K)[rng.integers(0, K, N)]
     return y, spread * rng.standard_normal((N, K))
 
@@ -98,10 +113,10 @@ def test_laplace_gradient_and_curvature_equal_finite_differences(likelihood, see
         return np.stack([(8 * (c - b) - (d - a)) / (12 * h) for a, b, c, d in moved], axis=-1)
 
     gradient = slope(lambda at: likelihood.log_prob(y, at))
-    np.testing.assert_allclose(likelihood.gradient(y, f), gradient, atol=1e-10)
+    np.testing.assert_allclose(likelihood.gradient(y, f), gradient, rtol=1e-9, atol=1e-10)
     curvature = -slope(lambda at: likelihood.gradient(y, at))
     assert likelihood.curvature(y, f).shape == (len(f), K, K)
-    np.testing.assert_allclose(likelihood.curvature(y, f), curvature, atol=1e-10)
+    np.testing.assert_allclose(likelihood.curvature(y, f), curvature, rtol=1e-8, atol=1e-10)
     np.testing.assert_allclose(
         likelihood.curvature(y, f), np.swapaxes(likelihood.curvature(y, f), 1, 2), atol=0
     )
@@ -111,7 +126,7 @@ def test_laplace_gradient_and_curvature_equal_finite_differences(likelihood, see
 @pytest.mark.parametrize("spread", [1.0, 30.0])
 def test_the_factors_of_the_curvature_give_the_curvature(likelihood, spread):
     y, f = _rows(likelihood, 0, spread=spread)
-    d, u = likelihood.curvature_factors(f)
+    d, u = likelihood.curvature_factors(y, f)
     B = np.stack([np.diag(row) for row in d])
     if u is not None:
         B -= np.einsum("nk,nl->nkl", u, u)
@@ -119,20 +134,35 @@ def test_the_factors_of_the_curvature_give_the_curvature(likelihood, spread):
     assert (np.linalg.eigvalsh(B) > -1e-14).all()
 
 
-@laplace
-@pytest.mark.parametrize("size", [30.0, 800.0, 1e6, 1e300])
-def test_extreme_outputs_stay_finite(likelihood, size):
-    y, f = _rows(likelihood, 1)
+SIZES = [30.0, 800.0, 1e6, 1e300]
+
+
+def _far_out(f, size):
     f = size * np.sign(f)
     f[0], f[1] = size, -size
-    pieces = [likelihood.log_prob(y, f), likelihood.gradient(y, f), likelihood.curvature(y, f)]
-    variances = np.stack([v * np.eye(likelihood.outputs) for v in np.resize([0.0, 1.0, 1e8], len(f))])
-    for piece in [*pieces, likelihood.mean(f), likelihood.moderated(f, variances)]:
+    return f
+
+
+@laplace
+@pytest.mark.parametrize("size", SIZES)
+def test_extreme_outputs_stay_finite(likelihood, size):
+    y, f = _rows(likelihood, 1)
+    f = _far_out(f, size)
+    for piece in (likelihood.log_prob(y, f), likelihood.gradient(y, f), likelihood.curvature(y, f)):
         assert np.isfinite(piece).all()
     assert (likelihood.log_prob(y, f) <= 0).all()
 
 
-@laplace
+@classes
+@pytest.mark.parametrize("size", SIZES)
+def test_probabilities_of_extreme_outputs_stay_finite(likelihood, size):
+    f = _far_out(_rows(likelihood, 1)[1], size)
+    variances = np.stack([v * np.eye(likelihood.outputs) for v in np.resize([0.0, 1.0, 1e8], len(f))])
+    for piece in (likelihood.mean(f), likelihood.moderated(f, variances)):
+        assert np.isfinite(piece).all()
+
+
+@classes
 @pytest.mark.parametrize("spread", [0.1, 3.0, 800.0])
 def test_probabilities_are_probabilities_and_what_log_prob_says(likelihood, spread):
     y, f = _rows(likelihood, 2, spread=spread)
@@ -196,14 +226,14 @@ def test_moderated_classes_are_nearer_to_the_integral_than_the_mean_is(K, larges
     assert largest > 4 or np.abs(moderated - exact).max() < 0.02
 
 
-@laplace
+@classes
 def test_moderating_without_variance_changes_nothing(likelihood):
     _, f = _rows(likelihood, 3, spread=5.0)
     zero = np.zeros((len(f), likelihood.outputs, likelihood.outputs))
     np.testing.assert_allclose(likelihood.moderated(f, zero), likelihood.mean(f), rtol=1e-13)
 
 
-@laplace
+@classes
 @pytest.mark.parametrize("seed", range(2))
 def test_moderation_is_blind_to_what_the_likelihood_is_blind_to(likelihood, seed):
     """A constant on all outputs, however uncertain, and the order of the classes do not matter."""
@@ -226,13 +256,62 @@ def test_moderation_is_blind_to_what_the_likelihood_is_blind_to(likelihood, seed
 @laplace
 def test_laplace_likelihoods_follow_the_array_standard(likelihood):
     y, f = _rows(likelihood, 4)
-    C = _covariances(np.random.default_rng(0), len(f), likelihood.outputs, 2.0)
-    strict_y, strict_f, strict_C = (array_api_strict.asarray(x) for x in (y, f, C))
+    counts = np.random.default_rng(1).uniform(0.5, 2.0, len(f))
+    strict_y, strict_f, strict_counts = (array_api_strict.asarray(x) for x in (y, f, counts))
     pairs = [
         (likelihood.log_prob(strict_y, strict_f), likelihood.log_prob(y, f)),
         (likelihood.gradient(strict_y, strict_f), likelihood.gradient(y, f)),
         (likelihood.curvature(strict_y, strict_f), likelihood.curvature(y, f)),
-        (likelihood.moderated(strict_f, strict_C), likelihood.moderated(f, C)),
+        (likelihood.start(strict_y, strict_counts), likelihood.start(y, counts)),
     ]
     for strict, plain in pairs:
         np.testing.assert_allclose(np.asarray(strict), plain, rtol=1e-13, atol=1e-15)
+
+
+@classes
+def test_moderation_follows_the_array_standard(likelihood):
+    f = _rows(likelihood, 4)[1]
+    C = _covariances(np.random.default_rng(0), len(f), likelihood.outputs, 2.0)
+    strict = likelihood.moderated(*(array_api_strict.asarray(x) for x in (f, C)))
+    np.testing.assert_allclose(np.asarray(strict), likelihood.moderated(f, C), rtol=1e-13, atol=1e-15)
+
+
+@noises
+def test_the_generalized_normal_density_and_its_variance(likelihood):
+    y, f = _rows(likelihood, 5)
+    reference = gennorm(likelihood.shape, scale=likelihood.scale)
+    np.testing.assert_allclose(likelihood.log_prob(y, f), reference.logpdf(y - f)[:, 0], rtol=1e-12)
+    assert likelihood.variance == pytest.approx(reference.var(), rel=1e-12)
+    again = GeneralizedNormal.of_variance(likelihood.shape, likelihood.variance)
+    assert again.scale == pytest.approx(likelihood.scale, rel=1e-14)
+
+
+def test_shape_two_is_the_gaussian_likelihood():
+    rng = np.random.default_rng(0)
+    y, f, gaussian = rng.standard_normal((20, 1)), rng.standard_normal((20, 1)), Gaussian(4.0)
+    shaped = GeneralizedNormal.of_variance(2.0, 0.25)
+    np.testing.assert_allclose(shaped.log_prob(y, f), gaussian.log_prob(y, f)[:, 0])
+    np.testing.assert_allclose(shaped.gradient(y, f), gaussian.gradient(y, f))
+    np.testing.assert_allclose(shaped.curvature(y, f)[:, :, 0], gaussian.curvature(y, f))
+
+
+@noises
+@pytest.mark.parametrize("spread", [0.0, 0.1, 3.0])
+def test_the_predictive_density_is_the_integral_over_f(likelihood, spread):
+    y, mean = np.linspace(-4, 4, 9), np.full(9, 0.3)
+    found = np.exp(likelihood.log_predictive(y, mean, np.full(9, spread**2)))
+
+    def density(f, at):
+        return float(np.exp(likelihood.log_prob(np.asarray([[at]]), np.asarray([[f]])))[0])
+
+    def integrand(f, at):
+        return density(f, at) * norm.pdf(f, 0.3, spread)
+
+    for at, value in zip(y, found, strict=True):
+        if spread == 0:
+            assert value == pytest.approx(density(0.3, at), rel=1e-12)
+            continue
+        points = [at - likelihood.scale, at, at + likelihood.scale]
+        ends = 0.3 - 9 * spread, 0.3 + 9 * spread
+        exact = quad(integrand, *ends, args=(at,), points=points, limit=200)[0]
+        assert value == pytest.approx(exact, rel=1e-4, abs=1e-12)

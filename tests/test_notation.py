@@ -11,7 +11,7 @@ import sparsebayes
 from sparsebayes.bases import RationalQuadratic, as_operator
 from sparsebayes.inference.arguments import make_monitor
 from sparsebayes.inference.laplace import LaplaceFit
-from sparsebayes.likelihoods import Gaussian, Multinomial
+from sparsebayes.likelihoods import Gaussian, GeneralizedNormal, Multinomial
 from sparsebayes.posterior import Problem, Scores
 from sparsebayes.priors import Gamma, Laplace, Smoothness, Uniform
 from sparsebayes.rows import LaplaceRows, summarise
@@ -55,6 +55,7 @@ def regression():
     objects = [quadratic, scaling, state, state.active, Scores(state), result, result.certificate, model]
     bound = RationalQuadratic([1.0] * D).bind(X)
     objects += [bound, bound.kernel, Smoothness(1.0), Gamma(1.0, 1.0), Laplace(1.0), Gaussian(1.0)]
+    objects += [GeneralizedNormal(4.0, 1.0)]
     sizes = {"State": S, "Restriction": S, "Scores": S, "Result": len(result.active)}
     return objects, {**sizes, "RelevanceVectorRegressor": len(model.relevance_)}
 

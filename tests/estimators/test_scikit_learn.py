@@ -36,6 +36,8 @@ VARIATIONS = [
     RelevanceVectorRegressor("linear", fit_intercept=False),
     RelevanceVectorRegressor(RBF() + Columns() + Bias(), variance="augmented"),
     SparseBayesRegressor(solver="mackay", prior="bic", fit_intercept=False),
+    RelevanceVectorRegressor(noise_shape=4.0),
+    SparseBayesRegressor(noise_shape="evidence"),
 ]
 # the checks fit targets without noise, skip one check unless SciPy is told of array libraries, and call
 # partial_fit after fit

@@ -4,11 +4,11 @@ Far from its centres every basis function of a relevance vector machine is nearl
 variance shrinks to the noise just where it knows least. With one more function k(·, x*) in the model, of
 prior precision α*, the variance at x* gains
 
-    e*² / (α* + S*),    e* = k(x*, x*) − β φ(x*)ᵀ Σ Φᵀ φ*,    S* = β φ*ᵀφ* − β² φ*ᵀΦ Σ Φᵀφ*,
+    e*² / (α* + S*),    e* = k(x*, x*) − φ(x*)ᵀ Σ ΦᵀBφ*,    S* = φ*ᵀBφ* − φ*ᵀBΦ Σ ΦᵀBφ*,
 
-φ* = k(X, x*) on the training rows: S* is TF03's sparsity of the new function and e* its residual at x*
-[TF03, eq. 24]. With an intercept φ(x*), Φ, φ* and k(x*, x*) lose their weighted training means; sample
-weights count rows.
+φ* = k(X, x*) on the training rows, B = βI: S* is TF03's sparsity of the new function and e* its residual at
+x* [TF03, eq. 24]. With an intercept φ(x*), Φ, φ* and k(x*, x*) lose their weighted training means. B counts
+sample weights, and is the curvature of the log-likelihood where the noise is not Gaussian.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ class Augmentation(QueryVariance):
     """What the extra variance needs of the training data.
 
     basis : the retained functions; `centred_at` gives the extra one.
-    X (N, d), weights (N,) : training rows.
+    X (N, d), precisions (N,) : training rows, and B.
     Phi : retained functions there (N, S), centred where the model has an intercept.
     target_variance : weighted variance of the training targets, the prior variance of k(x*, x*)w*.
     """
 
     basis: BoundBasis
     X: np.ndarray
-    weights: np.ndarray
+    precisions: np.ndarray
     Phi: np.ndarray
     target_variance: float
     result: Result
@@ -47,7 +47,10 @@ class Augmentation(QueryVariance):
         counts = np.ones(len(y)) if weights is None else weights
         mean = np.average(y, weights=counts)
         variance = float(np.average((y - mean) ** 2, weights=counts))
-        return cls(basis, X.copy(), counts, basis(X) - result.column_means, variance, result)
+        columns = basis(X)
+        f = (columns @ result.mean + result.intercept)[:, None]
+        precisions = counts * result.likelihood.curvature_factors(y[:, None], f)[0][:, 0]
+        return cls(basis, X.copy(), precisions, columns - result.column_means, variance, result)
 
     @property
     def n(self) -> int:
@@ -66,19 +69,19 @@ class Augmentation(QueryVariance):
 
     def extra_variance(self, X: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """e*²/(α* + S*) at each row of X (q, d); columns (q, S) are the retained functions there."""
-        result, beta = self.result, 1 / self.result.noise_variance
+        result = self.result
         extra = self.basis.centred_at(X)
         assert extra is not None  # `check_centre` has seen to it
         phi, own = extra(self.X), np.diagonal(extra(X))  # k(X_train, x*) (N, q) and k(x*, x*) (q,)
         alpha = own**2 / self.target_variance  # so that the prior variance of the function at x* is that of y
         if result.has_intercept:
-            means = self.weights @ phi / result.n
+            means = self.precisions @ phi / self.precisions.sum()
             phi, own = phi - means, own - means
-        weighted = self.weights[:, None] * phi
-        projections = self.Phi.T @ weighted  # Φᵀφ* (S, q)
-        mixed = result.covariance @ projections  # ΣΦᵀφ*
-        e = own - beta * np.sum((columns - result.column_means).T * mixed, axis=0)
-        S = beta * np.sum(phi * weighted, axis=0) - beta**2 * np.sum(projections * mixed, axis=0)
+        weighted = self.precisions[:, None] * phi
+        projections = self.Phi.T @ weighted  # ΦᵀBφ* (S, q)
+        mixed = result.covariance @ projections  # ΣΦᵀBφ*
+        e = own - np.sum((columns - result.column_means).T * mixed, axis=0)
+        S = np.sum(phi * weighted, axis=0) - np.sum(projections * mixed, axis=0)
         precision = alpha + np.maximum(S, 0.0)
         # a function that is zero at x* and on the training rows adds nothing
         return np.where(precision > 0, e**2 / np.where(precision > 0, precision, 1.0), 0.0)

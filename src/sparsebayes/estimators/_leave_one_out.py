@@ -7,7 +7,7 @@ row out leaves
     V₋ = (I − VB)⁻¹V,      m₋ = m − V₋g.
 
 For Gaussian noise that is exact: with the leverage h = V/σ² the residual becomes (y − m)/(1 − h) and its
-variance σ²/(1 − h). For classes it is as good as the expansion.
+variance σ²/(1 − h). For classes, and for noise of another shape, it is as good as the expansion.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from sparsebayes.estimators._classification import ClassificationModel
 from sparsebayes.estimators._regression import RegressionModel
 from sparsebayes.inference.classification import number_classes
 from sparsebayes.inference.left_out import LeftOut
+from sparsebayes.inference.noise_search import GAUSSIAN
 from sparsebayes.likelihoods import Multinomial
 
 
@@ -43,11 +44,14 @@ def leave_one_out(model: Any, X: Any, y: Any) -> LeaveOneOut:
 
 
 def _regression(model: RegressionModel, X: Any, y: np.ndarray) -> LeaveOneOut:
-    noise, columns = model.noise_variance_, model._fitted_basis(model._queries(X))
-    left_out = LeftOut.of_weights(columns, y, model.alpha_, noise, None, model._result.has_intercept)
-    errors, variance = y - left_out.mean, noise + left_out.variance
-    log_loss = 0.5 * np.mean(np.log(2 * np.pi * variance) + errors**2 / variance)
-    return LeaveOneOut(float(np.sqrt(np.mean(errors**2))), float(log_loss))
+    result, columns = model._result, model._fitted_basis(model._queries(X))
+    left_out = LeftOut.of(result, columns, y, None)
+    errors, variance = y - left_out.mean, left_out.noise + left_out.variance
+    if result.noise_shape == GAUSSIAN:
+        log_density = -0.5 * (np.log(2 * np.pi * variance) + errors**2 / variance)
+    else:
+        log_density = result.likelihood.log_predictive(y, left_out.mean, left_out.variance)
+    return LeaveOneOut(float(np.sqrt(np.mean(errors**2))), float(-np.mean(log_density)))
 
 
 def _classification(model: ClassificationModel, X: Any, y: np.ndarray) -> LeaveOneOut:

@@ -20,6 +20,7 @@ class RegressionModel(RegressorMixin, SparseBayesModel):
 
     noise_variance: float | None
     noise_prior: tuple[float, float] | None
+    noise_shape: float | str
     _own_variance: QueryVariance | None = None  # where it is not that of the sparse model
     _first_noise: float | None = None  # where the noise starts, where something is known of it
 
@@ -61,6 +62,7 @@ class RegressionModel(RegressorMixin, SparseBayesModel):
             y,
             noise_variance=self.noise_variance,
             noise_prior=self.noise_prior,
+            noise_shape=self.noise_shape,
             first_noise_variance=self._first_noise,
             sample_weight=weights,
             **self._inference_options(),
@@ -71,6 +73,7 @@ class RegressionModel(RegressorMixin, SparseBayesModel):
         self.intercept_ = result.intercept
         self.alpha_ = result.alpha
         self.noise_variance_ = result.noise_variance
+        self.noise_shape_ = result.noise_shape
 
     def _keep(self, X: Any, y: np.ndarray, weights: np.ndarray | None) -> None:
         self.__dict__.pop("components_", None)
@@ -138,7 +141,6 @@ class RegressionModel(RegressorMixin, SparseBayesModel):
             return columns @ self.coef_ + self.intercept_, self._own_variance.covariance(X)
         centred = columns - result.column_means
         covariance = centred @ result.covariance @ centred.T
-        if result.has_intercept:
-            covariance += result.noise_variance / result.n
+        covariance += result.intercept_variance
         covariance[np.diag_indices_from(covariance)] += result.noise_variance + self._excess
         return columns @ self.coef_ + self.intercept_, covariance

@@ -58,6 +58,11 @@ class RelevanceVectorRegressor(LearningModel, RegressionModel):
         σ² > 0 where it is known. None estimates it.
     noise_prior : tuple (c, d), optional
         Gamma(c, d) prior on the noise precision 1/σ² where that is estimated. None for none.
+    noise_shape : float or "evidence", default=2.0
+        p of the noise density ∝ exp(−|ε/s|^p): 2 is Gaussian noise, larger values up to 8 are noise with
+        lighter tails and at last sharp bounds, such as that of rounding; its variance is σ² whatever p is.
+        "evidence" estimates p. With p > 2 posterior and evidence are Laplace's approximation and a fit takes
+        longer. For `noise_prior` and rows that are not in memory it must be 2.
     fit_intercept : bool, default=True
         With True an intercept with a flat prior is integrated out: a constant added to y moves the
         predictions by as much and changes nothing else. The evidence ∫ p(y | b) db is then the density of
@@ -106,6 +111,8 @@ class RelevanceVectorRegressor(LearningModel, RegressionModel):
         Prior precisions α of those weights.
     noise_variance_ : float
         σ², estimated or as given.
+    noise_shape_ : float
+        p, estimated or as given; 2 where σ² fell to its floor.
     excess_variance_ : float
         What variance="auto" adds to the variance of every prediction: the mean square error that the model
         with all functions in expects of this one at a training row, both without that row, less what this one
@@ -161,6 +168,7 @@ class RelevanceVectorRegressor(LearningModel, RegressionModel):
         solver: Any = "active-set",
         noise_variance: float | None = None,
         noise_prior: tuple[float, float] | None = None,
+        noise_shape: float | str = 2.0,
         fit_intercept: bool = True,
         variance: str = "auto",
         max_iter: int = 10000,
@@ -177,6 +185,7 @@ class RelevanceVectorRegressor(LearningModel, RegressionModel):
         self.solver = solver
         self.noise_variance = noise_variance
         self.noise_prior = noise_prior
+        self.noise_shape = noise_shape
         self.fit_intercept = fit_intercept
         self.variance = variance
         self.max_iter = max_iter
@@ -237,8 +246,7 @@ class RelevanceVectorRegressor(LearningModel, RegressionModel):
     def _beyond_the_sparse_model(self, X: np.ndarray, y: np.ndarray, weights: np.ndarray | None) -> float:
         if self._left_out is None:
             return 0.0
-        columns, center = self._fitted_basis(X), self._result.has_intercept
-        sparse = LeftOut.of_weights(columns, y, self.alpha_, self.noise_variance_, weights, center)
+        sparse = LeftOut.of(self._result, self._fitted_basis(X), y, weights)
         return excess_variance(self._left_out, sparse, weights)
 
     @property

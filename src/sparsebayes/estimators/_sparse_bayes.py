@@ -27,6 +27,11 @@ class SparseBayesRegressor(StreamingRegression):
         σ² > 0 where it is known. None estimates it.
     noise_prior : tuple (c, d), optional
         Gamma(c, d) prior on the noise precision 1/σ² where that is estimated. None for none.
+    noise_shape : float or "evidence", default=2.0
+        p of the noise density ∝ exp(−|ε/s|^p): 2 is Gaussian noise, larger values up to 8 are noise with
+        lighter tails and at last sharp bounds, such as that of rounding; its variance is σ² whatever p is.
+        "evidence" estimates p. With p > 2 posterior and evidence are Laplace's approximation and a fit takes
+        longer. For `noise_prior` and rows that are not in memory it must be 2.
     fit_intercept : bool, default=True
         With True an intercept with a flat prior is integrated out: a constant added to y moves the
         predictions by as much and changes nothing else. The evidence ∫ p(y | b) db is then the density of
@@ -58,6 +63,8 @@ class SparseBayesRegressor(StreamingRegression):
         Prior precisions α of those weights.
     noise_variance_ : float
         σ², estimated or as given.
+    noise_shape_ : float
+        p, estimated or as given; 2 where σ² fell to its floor.
     covariance_ : ndarray of shape (n_relevant, n_relevant)
         Posterior covariance Σ of those weights.
     log_evidence_ : float
@@ -103,6 +110,7 @@ class SparseBayesRegressor(StreamingRegression):
         solver: Any = "active-set",
         noise_variance: float | None = None,
         noise_prior: tuple[float, float] | None = None,
+        noise_shape: float | str = 2.0,
         fit_intercept: bool = True,
         max_iter: int = 10000,
         tol: float = 1e-6,
@@ -114,6 +122,7 @@ class SparseBayesRegressor(StreamingRegression):
         self.solver = solver
         self.noise_variance = noise_variance
         self.noise_prior = noise_prior
+        self.noise_shape = noise_shape
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter
         self.tol = tol

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Self
 
 import numpy as np
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import column_or_1d
 
 from sparsebayes._checks import NothingToModel
@@ -25,6 +26,7 @@ from sparsebayes.estimators._validation import (
     refuse_constant,
 )
 from sparsebayes.inference.chunks import parts_of
+from sparsebayes.inference.noise_search import GAUSSIAN
 from sparsebayes.rows import (
     Chunk,
     RowSource,
@@ -35,6 +37,15 @@ from sparsebayes.rows import (
     read_rows,
 )
 from sparsebayes.rows.sources import check_affordable, is_on_disk
+
+
+def _has_gaussian_noise(model: RegressionModel) -> bool:
+    """Whether statistics of the rows are enough."""
+    if model.noise_shape != GAUSSIAN:
+        raise AttributeError(
+            f"partial_fit is for Gaussian noise: noise_shape must be 2, got {model.noise_shape!r}."
+        )
+    return True
 
 
 class StreamingRegression(RegressionModel):
@@ -75,6 +86,7 @@ class StreamingRegression(RegressionModel):
         self._statistics = None
         return self
 
+    @available_if(_has_gaussian_noise)
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model to these rows and all that `partial_fit` has seen before.
 

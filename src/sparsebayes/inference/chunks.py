@@ -32,6 +32,11 @@ def summarise_any(Phi: Any, t: Any, sample_weight: Any, center: bool) -> tuple[Q
     return _summarised(read_rows(source), center)
 
 
+def is_in_memory(Phi: Any, t: Any) -> bool:
+    """Whether what `fit` was given has all its rows in memory."""
+    return not (isinstance(Phi, RowStatistics | RowPasses) or is_chunked(Phi, t) or is_too_large(Phi))
+
+
 def _summarised(rows: RowStatistics | RowPasses | None, center: bool) -> tuple[Quadratic, Scaling]:
     if rows is None:
         raise ValueError("Phi gave no row of positive weight; at least two are needed.")

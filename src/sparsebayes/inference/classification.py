@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.linalg
 
-from sparsebayes._array import Array, asfloat64, namespace, take, to_numpy
-from sparsebayes.bases.on_demand import KernelOperator
+from sparsebayes._array import Array, asfloat64, namespace, to_numpy
 from sparsebayes.bases.operators import Operator
 from sparsebayes.inference.arguments import check_data, make_monitor, warn_unless_converged
-from sparsebayes.inference.kernels import low_rank_factor
-from sparsebayes.inference.laplace import LaplaceFit, LaplaceSolution
-from sparsebayes.inference.low_rank_classes import run_low_rank
-from sparsebayes.likelihoods import Bernoulli, LaplaceLikelihood, Multinomial
+from sparsebayes.inference.candidates import AllCandidates, Exact
+from sparsebayes.inference.laplace import LaplaceFit
+from sparsebayes.inference.terms import check_sizes, unscaled
+from sparsebayes.likelihoods import Bernoulli, ClassLikelihood, Multinomial
 from sparsebayes.priors import as_prior
 from sparsebayes.rows import LaplaceRows
-from sparsebayes.solvers import Certificate, Monitor, Progress, as_solver, certify
+from sparsebayes.solvers import Certificate, Monitor, Progress, as_solver
 
 MULTI_CLASS = ("multinomial", "ovr")
-CLASSES_TOLERANCE = 1e-7  # of the largest K_nn: the residual diagonal of a factor of low rank
-SMALLEST_COLUMN, LARGEST_COLUMN = 1e-152, 1e152  # squares of them must stay within floating point
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +39,7 @@ class ClassificationResult:
     """
 
     classes: np.ndarray
-    likelihood: LaplaceLikelihood
+    likelihood: ClassLikelihood
     active: np.ndarray
     output: np.ndarray
     mean: Array
@@ -135,26 +132,19 @@ def fit_classes(
         raise ValueError(f"multi_class must be one of {list(MULTI_CLASS)}, got {multi_class!r}.")
     classes, numbers = _classes(y)
     operator, like, weights = check_data(Phi, numbers, sample_weight, "y")
-    factor = low_rank_factor(operator, CLASSES_TOLERANCE) if isinstance(operator, KernelOperator) else None
-    operator = operator.held() if factor is None else operator
     _check_counts(classes, numbers, weights)
+    candidates = AllCandidates(operator)
 
-    def single(codes: np.ndarray, likelihood: LaplaceLikelihood) -> ClassificationResult:
+    def single(codes: np.ndarray, likelihood: ClassLikelihood) -> ClassificationResult:
         monitor = make_monitor(max_iter, tol, random_state, verbose, callback)
         y = asfloat64(codes, like=like)
 
         def fit_of(operator: Operator) -> LaplaceFit:
             rows = LaplaceRows(operator, y, likelihood, weights, bool(fit_intercept))
-            _check_sizes(rows.design.norms)
+            check_sizes(rows.design.norms)
             return LaplaceFit(rows, as_prior(prior).resolve(rows.n), as_solver(solver), monitor)
 
-        if isinstance(operator, KernelOperator) and factor is not None:
-            end = run_low_rank(operator, factor.transposed, fit_of)
-            result = _in_user_units(end.solution, end.fit.rows, monitor, classes)
-            result = replace(result, active=end.functions[result.active], certificate=end.certificate)
-        else:
-            fit = fit_of(operator)
-            result = _in_user_units(fit.run(), fit.rows, monitor, classes)
+        result = _in_user_units(candidates.run(fit_of), likelihood, monitor, classes)
         warn_unless_converged(result.converged, monitor)
         return result
 
@@ -202,44 +192,21 @@ def _check_counts(classes: np.ndarray, numbers: np.ndarray, weights: Array | Non
         raise ValueError(f"sample_weight leaves no row of class {missing} in y; leave those rows out.")
 
 
-def _check_sizes(norms: Array) -> None:
-    xp = namespace(norms)
-    least, most = float(xp.min(norms)), float(xp.max(norms))
-    if least < SMALLEST_COLUMN or most > LARGEST_COLUMN:
-        raise ValueError(
-            f"Phi has basis functions of size {least:.3g} to {most:.3g}, beyond {SMALLEST_COLUMN:g} to "
-            f"{LARGEST_COLUMN:g}: rescale it."
-        )
-
-
 def _in_user_units(
-    solution: LaplaceSolution, rows: LaplaceRows, monitor: Monitor, classes: np.ndarray
+    end: Exact, likelihood: ClassLikelihood, monitor: Monitor, classes: np.ndarray
 ) -> ClassificationResult:
-    """Undo the scaling: φ̃ = (φ − φ̄)/ν, so w = w̃/ν, b = b̃ − Σ w φ̄; and Σ from the state's unit diagonal."""
-    mode, design = solution.mode, rows.design
-    xp = namespace(mode.w)
-    function, output = rows.split(mode.J)
-    norms, means = take(design.norms, function), take(design.means, function)
-    mean, factor = mode.w / norms, 1 / (norms * mode.linear.scale)
-    member = asfloat64(output[None, :] == np.arange(rows.outputs)[:, None], like=mean)
-    root = mode.linear.root
+    mode = end.solution.mode
     return ClassificationResult(
         classes=classes,
-        likelihood=rows.likelihood,
-        active=design.kept[function],
-        output=output,
-        mean=mean,
-        covariance=mode.state.covariance * factor[:, None] * factor[None, :],
-        alpha=mode.alpha * norms**2,
-        intercept=mode.b - member @ (means * mean),
-        centre=member * means[None, :] + norms[None, :] * (root @ mode.linear.side.T),
-        intercept_covariance=root @ xp.matrix_transpose(root),
+        likelihood=likelihood,
+        output=end.fit.rows.split(mode.J)[1],
         log_evidence=mode.state.evidence,
         objective=mode.objective,
         evidence_path=np.asarray(monitor.path),
         n_iter=len(monitor.path),
-        converged=solution.converged,
-        certificate=certify(solution.among_all),
+        converged=end.solution.converged,
+        certificate=end.certificate,
+        **unscaled(mode, end.rows),
     )
 
 

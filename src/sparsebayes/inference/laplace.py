@@ -84,10 +84,16 @@ class LaplaceSolution:
 
 
 class LaplaceFit:
-    """Mode, settle and rounds over given rows, prior and solver."""
+    """Mode, settle and rounds over given rows, prior and solver.
 
-    def __init__(self, rows: LaplaceRows, prior: Prior, solver: Solver, monitor: Monitor) -> None:
+    target_scale : τ where y is a target divided by τ; priors whose parameters have units are told of it.
+    """
+
+    def __init__(
+        self, rows: LaplaceRows, prior: Prior, solver: Solver, monitor: Monitor, target_scale: float = 1.0
+    ) -> None:
         self.rows, self.prior, self.solver, self.monitor = rows, prior, solver, monitor
+        self.target_scale = target_scale
 
     def run(self, start: Mode | None = None) -> LaplaceSolution:
         """Rounds until no candidate is worth adding, from a mode where one is known."""
@@ -268,7 +274,7 @@ class LaplaceFit:
     def _problem(self, linear: Linearised, J: np.ndarray, dense: bool) -> Problem:
         """A Gaussian problem with β = 1; `unit` turns its α into the user's."""
         norms = take(self.rows.design.norms, self.rows.split(J)[0])
-        unit = namespace(norms).clip(linear.scale * norms, 1e-150, 1e150) ** 2
+        unit = namespace(norms).clip(linear.scale * norms / self.target_scale, 1e-150, 1e150) ** 2
         return Problem(linear.quadratic(dense), self.prior, UNIT_NOISE, unit)
 
     def _state(self, problem: Problem, linear: Linearised, J: np.ndarray, alpha: Array) -> State:

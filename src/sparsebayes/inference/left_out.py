@@ -18,6 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparsebayes.inference.dense import DenseModel, GaussianEvidence
+from sparsebayes.inference.noise_search import GAUSSIAN
+from sparsebayes.inference.result import Result
 
 LARGEST_LEVERAGE = 1 - 1e-12  # of a row that a function has to itself
 
@@ -32,6 +34,29 @@ class LeftOut:
     mean: np.ndarray
     variance: np.ndarray
     noise: float
+
+    @classmethod
+    def of(cls, result: Result, columns: np.ndarray, y: np.ndarray, counts: np.ndarray | None) -> LeftOut:
+        """Under a sparse model, its functions (N, S) at the training rows, α and the noise as they are."""
+        if result.noise_shape == GAUSSIAN:
+            alpha, noise, center = result.alpha, result.noise_variance, result.has_intercept
+            return cls.of_weights(columns, y, alpha, noise, counts, center)
+        return cls.of_expansion(result, columns, y, counts)
+
+    @classmethod
+    def of_expansion(
+        cls, result: Result, columns: np.ndarray, y: np.ndarray, counts: np.ndarray | None
+    ) -> LeftOut:
+        """The same with the log-likelihood of a row expanded to gradient g and curvature B.
+
+        V₋ = V/(1 − BV), m₋ = m − V₋g; exact where the noise is Gaussian.
+        """
+        m, V = columns @ result.mean + result.intercept, result.mean_variance(columns)
+        likelihood, once = result.likelihood, 1.0 if counts is None else np.minimum(counts, 1.0)
+        g = once * likelihood.gradient(y[:, None], m[:, None])[:, 0]
+        B = once * likelihood.curvature_factors(y[:, None], m[:, None])[0][:, 0]
+        variance = V / (1 - np.minimum(B * V, LARGEST_LEVERAGE))
+        return cls(m - variance * g, variance, result.noise_variance)
 
     @classmethod
     def of_weights(

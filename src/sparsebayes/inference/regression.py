@@ -7,25 +7,27 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 
-from sparsebayes._array import Array, namespace, row_products, sparse_diagonal, submatrix, take, to_numpy
+from sparsebayes._array import Array, sparse_diagonal, submatrix, take, to_numpy
 from sparsebayes._checks import is_number
 from sparsebayes.bases.on_demand import KernelOperator
-from sparsebayes.bases.operators import as_operator
 from sparsebayes.inference.arguments import check_data, make_monitor, warn_unless_converged
-from sparsebayes.inference.chunks import summarise_any
+from sparsebayes.inference.chunks import is_in_memory, summarise_any
 from sparsebayes.inference.kernels import search_kernel
+from sparsebayes.inference.noise_search import GAUSSIAN
+from sparsebayes.inference.result import Result
+from sparsebayes.inference.shaped import ShapedFit, checked_shape
 from sparsebayes.likelihoods import Gaussian
 from sparsebayes.posterior import Problem
 from sparsebayes.priors import Prior, as_prior
 from sparsebayes.quadratic import Quadratic
-from sparsebayes.rows import Scaling, Target, pieces
-from sparsebayes.solvers import Certificate, Monitor, Progress, Solution, Solver, as_solver, certify
+from sparsebayes.rows import Scaling, Target
+from sparsebayes.solvers import Monitor, Progress, Solution, Solver, as_solver, certify
 
 NOISE_FLOOR = 1e-10  # of the variance of t: below it an estimated noise variance counts as collapsed
 FIRST_NOISE = 0.1  # of the variance of t: where the estimate starts [TF03, 4]
@@ -33,55 +35,6 @@ FIRST_NOISE = 0.1  # of the variance of t: where the estimate starts [TF03, 4]
 
 class NoiseCollapseWarning(UserWarning):
     """The estimated noise variance fell to its floor: the basis can reproduce the target exactly."""
-
-
-@dataclass(frozen=True, eq=False)
-class Result:
-    """A fitted sparse Bayesian model, in the units of the data.
-
-    active : indices of the retained functions, ascending.      mean, covariance : μ (S,), Σ (S, S).
-    alpha : precisions α (S,).                                  intercept : 0 without one.
-    noise_variance : σ².                                        log_evidence : log p(t | α, σ²).
-    objective : evidence plus log priors; evidence_path : its values, one an iteration.
-    certificate : see `Certificate`.
-    column_means, n : what the intercept's share of the predictive variance needs.
-    """
-
-    active: np.ndarray
-    mean: Array
-    covariance: Array
-    alpha: Array
-    intercept: float
-    noise_variance: float
-    log_evidence: float
-    objective: float
-    evidence_path: np.ndarray
-    n_iter: int
-    converged: bool
-    certificate: Certificate
-    column_means: Array
-    n: float
-    has_intercept: bool
-
-    def predict(self, Phi: Any, return_std: bool = False) -> Any:
-        """Mean at new rows of the N×M design (all M columns), and the standard deviation, noise included."""
-        parts = [self._predicted(rows, return_std) for rows in pieces(Phi)]
-        xp = namespace(parts[0][0])
-        mean, *std = (
-            values[0] if len(parts) == 1 else xp.concat(values) for values in zip(*parts, strict=True)
-        )
-        return (mean, std[0]) if return_std else mean
-
-    def _predicted(self, Phi: Any, with_std: bool) -> tuple[Array, ...]:
-        columns = as_operator(Phi).columns(self.active)
-        mean = columns @ self.mean + self.intercept
-        return (mean, namespace(mean).sqrt(self.variance(columns))) if with_std else (mean,)
-
-    def variance(self, columns: Array) -> Array:
-        """σ² + φᵀΣφ, and with an intercept σ² + σ²/n + (φ−φ̄)ᵀΣ(φ−φ̄); φ the retained functions only."""
-        centred = columns - self.column_means[None, :]
-        spread = row_products(centred @ self.covariance, centred)
-        return spread + self.noise_variance * (1 + (1 / self.n if self.has_intercept else 0.0))
 
 
 def fit(
@@ -92,6 +45,7 @@ def fit(
     solver: Any = "active-set",
     noise_variance: float | None = None,
     noise_prior: tuple[float, float] | None = None,
+    noise_shape: float | str = GAUSSIAN,
     first_noise_variance: float | None = None,
     fit_intercept: bool = False,
     sample_weight: Any = None,
@@ -116,6 +70,9 @@ def fit(
         covariance is then a diagonal SciPy-sparse array.
     noise_variance : σ² > 0 where it is known, None to estimate it.
     noise_prior : (c, d) of a Gamma prior on 1/σ², None for none.
+    noise_shape : p of the noise density ∝ exp(−|ε/s|^p): 2 for Gaussian noise, up to 8 for noise with sharp
+        bounds; "evidence" estimates it. With p > 2 posterior and evidence are Laplace's approximation, and
+        all rows have to be in memory.
     first_noise_variance : a guess at σ² where it is estimated: functions are first chosen with σ² held there.
         Rather too small than too large: a function too many is soon pruned, but one that is missing keeps σ²
         large, and a large σ² keeps it out. Where a kernel matrix cannot be held, σ² starts there but is not
@@ -128,7 +85,7 @@ def fit(
     verbose : 1 prints a progress line every tenth iteration to standard error, 2 one every iteration.
     callback : called with a `Progress` each iteration; a true return value stops the fit.
     """
-    center = bool(fit_intercept)
+    center, shape = bool(fit_intercept), checked_shape(noise_shape)
 
     def prepared(scaling: Scaling) -> tuple[Prior, Gaussian, Monitor]:
         noise = _noise_model(noise_variance, noise_prior, scaling)
@@ -136,21 +93,50 @@ def fit(
         monitor = make_monitor(max_iter, tol, random_state, verbose, callback, offset, factor)
         return as_prior(prior).resolve(scaling.n), noise, monitor
 
-    found = None
+    if shape != GAUSSIAN:
+        _check_shapeable(Phi, t, noise_prior, noise_shape)
+    found = _by_gaussian_noise(Phi, t, sample_weight, center, prepared, solver, first_noise_variance)
+    result, monitor = _in_user_units(*found), found[2]
+    if shape != GAUSSIAN and not result.certificate.at_noise_floor and not monitor.stopped:
+        data, (law, _, monitor) = check_data(Phi, t, sample_weight), prepared(found[1])
+        shaped = ShapedFit(*data, center, shape, noise_variance, NOISE_FLOOR, law, as_solver(solver), monitor)
+        result = shaped.run(result)
+    _warn(result, monitor)
+    return result
+
+
+def _check_shapeable(Phi: Any, t: Any, noise_prior: Any, noise_shape: Any) -> None:
+    """Refuse what only Gaussian noise can be fitted with."""
+    if noise_prior is not None:
+        raise ValueError(f"noise_prior is for Gaussian noise: noise_shape must be 2, got {noise_shape!r}.")
+    if not is_in_memory(Phi, t):
+        raise ValueError(
+            "noise_shape must be 2 (Gaussian noise) for chunks or rows on disk: any other needs all rows in "
+            f"memory, got {noise_shape!r}."
+        )
+
+
+def _by_gaussian_noise(
+    Phi: Any,
+    t: Any,
+    sample_weight: Any,
+    center: bool,
+    prepared: Callable[[Scaling], tuple[Prior, Gaussian, Monitor]],
+    solver: Any,
+    first_noise_variance: Any,
+) -> tuple[Solution, Scaling, Monitor]:
+    """The solution, however its candidates can be looked at."""
     if isinstance(Phi, KernelOperator):
         target = Target.of(*check_data(Phi, t, sample_weight)[1:], center)
         found = _searched(Phi, target, prepared, solver, first_noise_variance)
-        Phi = Phi if found else Phi.dense()
-    if found:
-        solution, scaling, monitor = found
-    else:
-        quadratic, scaling = summarise_any(Phi, t, sample_weight, center)
-        law, noise, monitor = prepared(scaling)
-        problem = Problem(quadratic, law, noise, scaling.unit)
-        guess = _guess(first_noise_variance, scaling)
-        solution = _solve(_solver_for(solver, quadratic), problem, monitor, guess)
-    _warn(solution, monitor)
-    return _in_user_units(solution, scaling, monitor)
+        if found:
+            return found
+        Phi = Phi.dense()
+    quadratic, scaling = summarise_any(Phi, t, sample_weight, center)
+    law, noise, monitor = prepared(scaling)
+    problem = Problem(quadratic, law, noise, scaling.unit)
+    guess = _guess(first_noise_variance, scaling)
+    return _solve(_solver_for(solver, quadratic), problem, monitor, guess), scaling, monitor
 
 
 def _searched(
@@ -224,8 +210,8 @@ def _pair(noise_prior: Any) -> tuple[float, float]:
     return float(noise_prior[0]), float(noise_prior[1])
 
 
-def _warn(solution: Solution, monitor: Monitor) -> None:
-    if solution.state.at_noise_floor:
+def _warn(result: Result, monitor: Monitor) -> None:
+    if result.certificate.at_noise_floor:
         warnings.warn(
             f"The estimated noise variance fell to its floor, {NOISE_FLOOR:g} of the variance of y: the "
             "basis functions reproduce y as good as exactly, and the evidence has no maximum. Give "
@@ -233,7 +219,7 @@ def _warn(solution: Solution, monitor: Monitor) -> None:
             NoiseCollapseWarning,
             stacklevel=4,
         )
-    warn_unless_converged(solution.converged, monitor)
+    warn_unless_converged(result.converged, monitor)
 
 
 def _in_user_units(solution: Solution, scaling: Scaling, monitor: Monitor) -> Result:
@@ -261,6 +247,7 @@ def _in_user_units(solution: Solution, scaling: Scaling, monitor: Monitor) -> Re
         column_means=means,
         n=scaling.n,
         has_intercept=scaling.center,
+        intercept_variance=scaling.target_scale**2 / (state.beta * scaling.n) if scaling.center else 0.0,
     )
 
 
@@ -271,4 +258,4 @@ def _scaled(covariance: Any, order: np.ndarray, factor: Array) -> Any:
     return submatrix(covariance, order, order) * factor[:, None] * factor[None, :]
 
 
-__all__ = ["NoiseCollapseWarning", "Result", "fit"]
+__all__ = ["NoiseCollapseWarning", "fit"]

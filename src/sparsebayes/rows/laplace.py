@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 
 from sparsebayes._array import Array, Indices, namespace
@@ -28,6 +30,12 @@ class LaplaceRows:
         self.outputs = likelihood.outputs
         self.size = self.design.size * self.outputs
 
+    def under(self, likelihood: LaplaceLikelihood) -> LaplaceRows:
+        """The same rows under another likelihood of as many outputs."""
+        other = copy.copy(self)
+        other.likelihood = likelihood
+        return other
+
     def split(self, J: Indices) -> tuple[np.ndarray, np.ndarray]:
         """The functions and the outputs of the candidates J."""
         J = np.asarray(J, dtype=np.int64)
@@ -47,11 +55,7 @@ class LaplaceRows:
         """The intercepts (K,) of the model without functions; zero where there is no intercept."""
         if not self.center:
             return 0 * self.y[0, :]
-        xp = namespace(self.y)
-        share = (self.counts @ self.y) / self.n
-        if self.outputs == 1:
-            return xp.log(share / (1 - share))
-        return xp.log(share) - xp.mean(xp.log(share))
+        return self.likelihood.start(self.y, self.counts)
 
     def predictor(self, held: Candidates, w: Array, b: Array) -> Array:
         """f = Φw + b (N, K)."""
@@ -66,7 +70,7 @@ class LaplaceRows:
         """Value, gradient and curvature at f."""
         xp = namespace(f)
         counts = self.counts[:, None]
-        d, u = self.likelihood.curvature_factors(f)
+        d, u = self.likelihood.curvature_factors(self.y, f)
         return Expansion(
             f=f,
             value=self.value(f),

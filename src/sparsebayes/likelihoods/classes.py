@@ -1,125 +1,29 @@
-"""Likelihoods p(y|f): what is known of y once f = Φw is given. They know nothing of Φ, w or α.
-
-Each has `log_prob`, its `gradient` g = ∂ log p/∂f and its `curvature` B = −∂² log p/∂f². Those whose
-curvature depends on f (the Laplace likelihoods) work on f of shape (N, K), K being `outputs`, and also give
-the curvature of each row as diag(d) − uuᵀ, which products with N rows can use without N K×K matrices.
-"""
+"""Labels: Bernoulli for two classes, Multinomial for more."""
 
 from __future__ import annotations
 
-import math
-from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from abc import abstractmethod
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.stats import qmc
 
 from sparsebayes._array import Array, asfloat64, namespace, take, to_numpy
+from sparsebayes.likelihoods.base import LaplaceLikelihood
 
-AT_FLOOR = 1e-6  # relative: how near its ceiling β counts as being there
 POINTS = 64  # pairs of points that an average over softmax outputs is taken at
 WIDTHS = (4.0, 16.0)  # standard deviations of an output beyond which its sigmoid needs more points
 NODES = (33, 129, 257)
 SMALLEST = 1e-300  # keeps the logarithm of a probability finite
 
 
-@dataclass(frozen=True)
-class Gaussian:
-    """y = f + ε, ε ~ N(0, 1/β), with an optional Gamma(c, d) prior on the precision β [T01, eq. 6].
-
-    beta : β, the precision the fit starts from, or keeps where `estimate` is False.
-    c, d : the prior, as T01 counts it: it adds c log β − dβ to the objective [T01, eq. 36].
-    beta_max : the ceiling on β. Once t lies in the span of fewer than N columns the evidence grows without
-        bound as 1/β → 0; the ceiling (a floor on the noise variance) keeps the numbers finite.
-    """
-
-    beta: float
-    estimate: bool = True
-    c: float = 0.0
-    d: float = 0.0
-    beta_max: float = math.inf
-
-    def log_prob(self, y: Array, f: Array) -> Array:
-        """log p(y_n|f_n), one value a row."""
-        return 0.5 * (math.log(self.beta / (2 * math.pi)) - self.beta * (y - f) ** 2)
-
-    def gradient(self, y: Array, f: Array) -> Array:
-        """g = ∂ log p / ∂f = β (y − f)."""
-        return self.beta * (y - f)
-
-    def curvature(self, y: Array, f: Array) -> Array:
-        """b = −∂² log p / ∂f² = β, whatever f is: one pass over the rows is enough."""
-        return self.beta * namespace(f).ones_like(f)
-
-    def with_beta(self, beta: float) -> Gaussian:
-        """The same noise model at another precision."""
-        return replace(self, beta=min(float(beta), self.beta_max))
-
-    def at_floor(self, beta: float) -> bool:
-        """Whether an estimated noise with this precision is at the floor that `beta_max` puts under it."""
-        return self.estimate and beta >= self.beta_max * (1 - AT_FLOOR)
-
-    def log_prior(self, beta: float) -> float:
-        """c log β − dβ; nothing where the noise is given."""
-        return self.c * math.log(beta) - self.d * beta if self.estimate else 0.0
-
-    def log_prior_slopes(self, beta: float) -> tuple[float, float]:
-        """First and second derivative of `log_prior` by log β."""
-        return self.c - self.d * beta, -self.d * beta
-
-    def reestimate(self, n: float, residual: float, shrink: float, prior_slope=None) -> float:
-        """The precision β that makes the noise equation zero, 'all at once' [T01, eq. 46; SE07, eq. 36].
-
-            ½ [n − shrink − β·residual] + c − dβ + ∂ log p(α|β)/∂ log β = 0
-
-        MacKay: residual = ‖t−Φμ‖², shrink = Σγ.  EM: residual = ‖t−Φμ‖² + Σγ/β_old, shrink = 0.
-        prior_slope : β -> the last term, for priors on α that depend on the noise; then the equation is
-        solved numerically around the closed form.
-        """
-        numerator, denominator = n - shrink + 2 * self.c, residual + 2 * self.d
-        if numerator <= 0 or denominator <= numerator / self.beta_max:
-            return self.beta_max if numerator > 0 else self.beta
-        plain = numerator / denominator
-        if prior_slope is None:
-            return min(plain, self.beta_max)
-
-        def equation(log_beta: float) -> float:
-            beta = math.exp(log_beta)
-            return 0.5 * (numerator - beta * denominator) + prior_slope(beta)
-
-        low, high = math.log(plain) - 1.0, math.log(plain) + 1.0
-        for _ in range(60):
-            if equation(low) > 0:
-                break
-            low -= 1.0
-        while equation(high) > 0 and high < math.log(plain) + 60:
-            high += 1.0
-        if not equation(low) > 0 > equation(high):
-            return min(plain, self.beta_max)
-        return min(math.exp(brentq(equation, low, high, xtol=1e-12)), self.beta_max)
-
-
-class LaplaceLikelihood(ABC):
-    """A likelihood whose posterior is approximated by a Gaussian around its mode [T01, 3.1].
-
-    y and f : (N, K) with K = `outputs`.
-    """
-
-    outputs: int
-
-    @abstractmethod
-    def log_prob(self, y: Array, f: Array) -> Array:
-        """log p(y_n|f_n), one value a row: (N,)."""
+class ClassLikelihood(LaplaceLikelihood):
+    """y are 0s and 1s, f the logarithms of their probabilities but for a constant of the row."""
 
     @abstractmethod
     def mean(self, f: Array) -> Array:
         """E[y|f], the probabilities (N, K)."""
-
-    @abstractmethod
-    def curvature_factors(self, f: Array) -> tuple[Array, Array | None]:
-        """(d, u), each (N, K), with B_n = diag(d_n) − u_n u_nᵀ; u is None where it is zero."""
 
     @abstractmethod
     def log_mean(self, f: Array) -> Array:
@@ -137,16 +41,9 @@ class LaplaceLikelihood(ABC):
         """g = y − E[y|f]: both are of the exponential family in f (N, K)."""
         return y - self.mean(f)
 
-    def curvature(self, y: Array, f: Array) -> Array:
-        """B_n = −∂² log p/∂f² of every row, (N, K, K); it does not depend on y."""
-        xp = namespace(f)
-        d, u = self.curvature_factors(f)
-        B = d[:, :, None] * xp.eye(self.outputs, dtype=f.dtype)[None, :, :]
-        return B if u is None else B - u[:, :, None] * u[:, None, :]
-
 
 @dataclass(frozen=True)
-class Bernoulli(LaplaceLikelihood):
+class Bernoulli(ClassLikelihood):
     """y ∈ {0, 1}, p(y=1|f) = 1/(1+exp(−f)) [T01, eq. 23]: one output, g = y − p, b = p(1−p)."""
 
     outputs: int = 1
@@ -163,11 +60,16 @@ class Bernoulli(LaplaceLikelihood):
         small = xp.exp(-xp.abs(f))
         return xp.where(f > 0, 1 / (1 + small), small / (1 + small))
 
-    def curvature_factors(self, f: Array) -> tuple[Array, None]:
+    def curvature_factors(self, y: Array, f: Array) -> tuple[Array, None]:
         """b = p(1−p)."""
         xp = namespace(f)
         small = xp.exp(-xp.abs(f))
         return small / (1 + small) ** 2, None
+
+    def start(self, y: Array, counts: Array) -> Array:
+        """The log odds of the rows."""
+        share = (counts @ y) / namespace(y).sum(counts)
+        return namespace(y).log(share / (1 - share))
 
     def log_mean(self, f: Array) -> Array:
         """−log(1+exp(−f)), without overflow."""
@@ -208,7 +110,7 @@ class Bernoulli(LaplaceLikelihood):
 
 
 @dataclass(frozen=True)
-class Multinomial(LaplaceLikelihood):
+class Multinomial(ClassLikelihood):
     """y one of K classes as a row of 0s and one 1, p = softmax(f) [T01, eq. 28], B = diag(p) − ppᵀ.
 
     Adding a constant to all K outputs changes nothing: B has the null vector 1. The prior on the weights (and
@@ -230,10 +132,16 @@ class Multinomial(LaplaceLikelihood):
         e = xp.exp(f - xp.max(f, axis=1)[:, None])
         return e / xp.sum(e, axis=1)[:, None]
 
-    def curvature_factors(self, f: Array) -> tuple[Array, Array]:
+    def curvature_factors(self, y: Array, f: Array) -> tuple[Array, Array]:
         """d = u = p."""
         p = self.mean(f)
         return p, p
+
+    def start(self, y: Array, counts: Array) -> Array:
+        """The logarithms of the shares of the classes, which sum to zero."""
+        xp = namespace(y)
+        share = xp.log((counts @ y) / xp.sum(counts))
+        return share - xp.mean(share)
 
     def log_mean(self, f: Array) -> Array:
         """f − log Σ exp f."""

@@ -1,0 +1,172 @@
+"""Regression with noise p(ε) ∝ exp(−|ε/s|^p): functions by the Laplace loop, s and p by its evidence.
+
+Gaussian noise comes first, for its functions are nearly the right ones. With those the noise is estimated,
+then functions are added, exchanged and removed under that noise, and so on while the evidence rises.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from sparsebayes._array import Array, namespace
+from sparsebayes._checks import is_number
+from sparsebayes.bases.operators import DenseOperator, Operator
+from sparsebayes.inference.candidates import AllCandidates, Exact
+from sparsebayes.inference.laplace import LaplaceFit, Mode
+from sparsebayes.inference.noise_search import GAUSSIAN, NoiseSearch
+from sparsebayes.inference.result import Result
+from sparsebayes.inference.terms import Numbered, Terms, check_sizes, unscaled
+from sparsebayes.likelihoods import LARGEST_SHAPE, GeneralizedNormal
+from sparsebayes.priors import Prior
+from sparsebayes.rows import LaplaceRows
+from sparsebayes.rows.memory import target_size
+from sparsebayes.solvers import Monitor, Solver
+
+FIRST_SHAPE = 4.0  # held while functions are chosen for the first time
+BY_EVIDENCE = "evidence"
+ENOUGH = 1e-3  # nats: what noise and functions must gain together for another turn
+TURNS = 20
+
+
+def checked_shape(noise_shape: Any) -> float | None:
+    """The shape as a number; None where the evidence is to say it."""
+    if isinstance(noise_shape, str) and noise_shape == BY_EVIDENCE:
+        return None
+    if not is_number(noise_shape) or not GAUSSIAN <= noise_shape <= LARGEST_SHAPE:
+        raise ValueError(
+            f"noise_shape must be {BY_EVIDENCE!r} or a number from {GAUSSIAN:g} (Gaussian noise) to "
+            f"{LARGEST_SHAPE:g} (noise with sharp bounds), got {noise_shape!r}."
+        )
+    return float(noise_shape)
+
+
+@dataclass(frozen=True, eq=False)
+class ShapedFit:
+    """A regression under generalized normal noise; t is scaled here.
+
+    shape : p, None to estimate it.  variance : σ² in the units of t, None to estimate it.  floor : the least
+    share of the variance of t that σ² may be estimated at.
+    """
+
+    operator: Operator
+    t: Array
+    weights: Array | None
+    center: bool
+    shape: float | None
+    variance: float | None
+    floor: float
+    prior: Prior
+    solver: Solver
+    monitor: Monitor
+
+    def run(self, first: Result) -> Result:
+        """From the model of Gaussian noise to that of the shaped one."""
+        best = self._first_turn(first)
+        for _ in range(TURNS):
+            if not best.solution.converged:
+                break
+            before = len(self.monitor.path)
+            end = self._turn(best.rows, best.solution.mode, _noise(best), self.search)
+            gained = end.solution.mode.objective - best.solution.mode.objective
+            if gained > 0:
+                best = end
+            else:
+                del self.monitor.path[before:]
+            if gained < ENOUGH:
+                break
+        found = self._in_user_units(best)
+        # Gaussian noise is one of those to choose from
+        return first if self.shape is None and first.objective > found.objective else found
+
+    def _first_turn(self, first: Result) -> Exact:
+        """Functions chosen anew under noise of a shape that is held, if only for now."""
+        rows = Numbered(self._rows(DenseOperator(self.operator.columns(first.active))), first.active)
+        shape = FIRST_SHAPE if self.shape is None else self.shape
+        noise = GeneralizedNormal.of_variance(shape, first.noise_variance / self.size[2] ** 2)
+        mode = self._fit(rows.rows, noise).find_mode(*self._start(first).on(rows))
+        return self._turn(rows, mode, noise, replace(self.search, shape=False))
+
+    def _turn(self, rows: Numbered, mode: Mode, noise: GeneralizedNormal, search: NoiseSearch) -> Exact:
+        """The best noise for a model, then the best functions under that noise."""
+        noise, mode = search.best(lambda noise: self._fit(rows.rows, noise), mode, noise)
+        self.monitor.factor = noise.variance * self.size[2] ** 2
+        return self.candidates.run(
+            lambda operator: self._fit(self._rows(operator), noise), Terms.of(mode, rows)
+        )
+
+    @cached_property
+    def search(self) -> NoiseSearch:
+        """What is to be estimated of the noise of the scaled target."""
+        return NoiseSearch(self.variance is None, self.shape is None, self.floor * self.size[3])
+
+    @cached_property
+    def size(self) -> tuple[float, float, float, float]:
+        """n, and the mean, scale and spread of t: see `Scaling`."""
+        counts = namespace(self.t).ones_like(self.t) if self.weights is None else self.weights
+        return target_size(self.t, counts, self.center)
+
+    @cached_property
+    def scaled(self) -> Array:
+        """(t − t̄)/τ as a column."""
+        _, mean, scale, _ = self.size
+        return ((self.t - mean) / scale)[:, None]
+
+    @cached_property
+    def candidates(self) -> AllCandidates:
+        """All functions."""
+        return AllCandidates(self.operator)
+
+    def _rows(self, operator: Operator) -> LaplaceRows:
+        noise = GeneralizedNormal(GAUSSIAN, 1.0)
+        rows = LaplaceRows(operator, self.scaled, noise, self.weights, self.center)
+        check_sizes(rows.design.norms)
+        return rows
+
+    def _fit(self, rows: LaplaceRows, noise: GeneralizedNormal) -> LaplaceFit:
+        return LaplaceFit(rows.under(noise), self.prior, self.solver, self.monitor, self.size[2])
+
+    def _start(self, first: Result) -> Terms:
+        """A model in the user's units as one of the scaled target."""
+        _, mean, scale, _ = self.size
+        b = namespace(first.mean).zeros_like(self.scaled[0, :]) + (first.intercept - mean) / scale
+        nothing = np.zeros(len(first.active), dtype=np.int64)
+        return Terms(first.active, nothing, first.alpha * scale**2, first.mean / scale, b)
+
+    def _in_user_units(self, end: Exact) -> Result:
+        """w, b and s in the units of t, log p(t) = log p(t/τ) − n log τ (n − 1 with an intercept)."""
+        n, mean, scale, _ = self.size
+        mode, noise = end.solution.mode, _noise(end)
+        found = unscaled(mode, end.rows)
+        return Result(
+            active=found["active"],
+            mean=found["mean"] * scale,
+            covariance=found["covariance"] * scale**2,
+            alpha=found["alpha"] / scale**2,
+            intercept=mean + scale * float(found["intercept"][0]),
+            noise_variance=noise.variance * scale**2,
+            log_evidence=mode.state.evidence + self.monitor.offset,
+            objective=mode.objective + self.monitor.offset,
+            evidence_path=np.asarray([*self.monitor.path, mode.objective + self.monitor.offset]),
+            n_iter=len(self.monitor.path),
+            converged=end.solution.converged,
+            certificate=replace(end.certificate, at_noise_floor=self.search.at_floor(noise)),
+            column_means=found["centre"][0, :],
+            n=n,
+            has_intercept=self.center,
+            intercept_variance=float(found["intercept_covariance"][0, 0]) * scale**2,
+            noise_shape=noise.shape,
+        )
+
+
+def _noise(end: Exact) -> GeneralizedNormal:
+    """The noise a fit has ended with."""
+    noise = end.fit.rows.likelihood
+    assert isinstance(noise, GeneralizedNormal)
+    return noise
+
+
+__all__ = ["ShapedFit", "checked_shape"]
