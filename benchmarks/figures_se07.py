@@ -8,6 +8,7 @@ from typing import Any
 
 import matplotlib
 import numpy as np
+from algorithm_se07 import Algorithm1
 
 from sparsebayes import RelevanceVectorRegressor, ThinPlateSpline, Wavelet, WaveletDenoiser
 from sparsebayes.datasets import make_signal
@@ -61,16 +62,34 @@ def blocks_and_sinc(axes: Any) -> None:
         ax.set_title(f"contribution of the {name}", loc="left")
 
 
+def by_algorithm_1(axes: Any, actions: int = 1500) -> None:
+    """The same as the printed algorithm has it after so many actions: on its way, for it has no end."""
+    X, y, f = make_signal("blocks-sinc", 1024, snr=7.0, random_state=1)
+    bound = (Wavelet("haar") + ThinPlateSpline(width=3.0)).bind(X)
+    Phi = bound.operator(X).columns(range(bound.n_functions))
+    model = Algorithm1(Phi, y - y.mean(), np.log(1024))
+    model.run(actions, np.random.default_rng(1), lambda model: None)
+    J = np.asarray(model.active)
+    terms = Phi[:, J] * model.mean
+    mse = np.mean((terms.sum(axis=1) + y.mean() - f) ** 2)
+    for ax, mine, name in zip(axes, (J < 1024, J >= 1024), ("Haar wavelets", "splines"), strict=True):
+        ax.plot(X[:, 0], f - y.mean(), color="#BBBBBB", lw=1)
+        ax.plot(X[:, 0], terms[:, mine].sum(axis=1), color=PRIORS["aic"], lw=1.2)
+        ax.set_title(f"algorithm 1: {mine.sum()} {name}", loc="left")
+    axes[0].set_title(axes[0].get_title(loc="left") + f", S = {len(J)}, MSE = {mse:.4f}", loc="left")
+
+
 def main() -> None:
     """Draw all of them."""
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    figure, axes = pyplot.subplots(4, 2, figsize=(12, 15), layout="constrained")
+    figure, axes = pyplot.subplots(5, 2, figsize=(12, 19), layout="constrained")
     for ax, prior in zip(axes.flat[:4], PRIORS, strict=True):
         doppler(ax, prior)
     shrinkage(axes[2, 0])
     blocks_and_sinc([axes[2, 1], *axes[3]])
+    by_algorithm_1(axes[4])
     for ax in axes.flat:
         ax.spines[["top", "right"]].set_visible(False)
     PICTURE.parent.mkdir(parents=True, exist_ok=True)

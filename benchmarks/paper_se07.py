@@ -1,4 +1,4 @@
-"""Schmolck & Everson (2007): table 1, and figures 7 and 8 as numbers; ten noise draws."""
+"""Schmolck & Everson (2007): table 1, ten noise draws, and figures 7 and 8 as numbers."""
 
 from __future__ import annotations
 
@@ -6,22 +6,13 @@ import argparse
 import warnings
 
 import numpy as np
-from algorithm_se07 import AsPrinted, TurningPoint
+from blocks_sinc_se07 import figures
 from common import report, table
 from threadpoolctl import threadpool_limits
 
-from sparsebayes import (
-    RBF,
-    Bias,
-    RelevanceVectorRegressor,
-    ThinPlateSpline,
-    Wavelet,
-    WaveletDenoiser,
-    fit,
-)
+from sparsebayes import RBF, Bias, WaveletDenoiser, fit
 from sparsebayes.datasets import make_signal
 
-HAAR, SPLINES = Wavelet("haar"), ThinPlateSpline(width=3.0)
 PRIORS = {"None": "uniform", "AIC": "aic", "BIC": "bic", "RIC": "ric"}
 # (signal, N, SNR, kernel, σ² given?) -> S, its standard deviation, MSE, its standard deviation for each prior
 PRINTED = {
@@ -116,142 +107,6 @@ def rows(draws: int) -> list[list[str]]:
                 ]
             )
     return lines
-
-
-FIGURES = """Blocks followed by Sinc, N = 1024, SNR 7, mean of {draws} draws; Haar wavelets to the default
-depth and splines with r = 3, the mean removed, no constant beside the scaling functions.
-
-Neither N nor how the two signals were scaled against each other is printed, nor how the noise of the plain
-machine was set. It follows from what is printed:
-
-* *The plain machine had its noise given.* With the noise estimated its evidence has no maximum: it runs to
-  the floor of the noise and keeps every function. With σ² given each orthogonal function that carries nothing
-  is kept with probability P(χ²₁ > 1) = 0.32, which is 325 of 1024; with those that do carry something that
-  makes the 370 found here, and is of the size of the 419 printed at no other N.
-* *The scale.* Of a machine that keeps so many the MSE is about 0.44σ², so that σ² was about 0.055 and the
-  standard deviation of the signal 1.6. With Blocks as it is and Sinc three times as large (σ² = 0.055) the
-  MSE of the plain machine, of Haar wavelets alone and of both together come out as printed; with each signal
-  of standard deviation 1 (σ² = 0.021, the `blocks-sinc` of `make_signal`) all of them are 0.4 times that.
-
-"Left" is the correlation of what the Haar wavelets contribute with Blocks in the left half, "right" that of
-the splines with Sinc in the right half; "astray" is the variance, over that of the signal, of what the
-splines contribute to the left half and the wavelets to the right, the mean of the two. Splines reach
-everywhere: a constant over a half can be left to either part, and counts in none of these.
-
-With exchanges of single functions alone (active-set) the splines carry Sinc, but also model a broad block in
-the left half, with wavelets to mend it; greed as published (sequential) leaves everything to the wavelets.
-With groups of functions rebuilt (thorough) the evidence is far higher, and the two are separated, though in
-some draws a smooth trend under the blocks stays with the splines, and has the higher evidence for it. The
-optima need fewer functions than the 88 printed, at the same error; the authors write of results that vary
-with the local maximum found. Splines alone end with fewer functions and less error than printed.
-
-"As printed" is algorithm 1 (benchmarks/algorithm_se07.py), which keeps a function wherever ℓ̂ turns at a
-finite α, even where the objective is higher without it. It takes many in, {peak:.0f} at the most, and sheds
-them slowly: after {late:.0f} iterations it has fewer than the 88 printed, after {total:.0f} it ends (Blocks
-and 3·Sinc, means of the draws)."""
-BASES = {"Haar and splines": HAAR + SPLINES, "Haar": HAAR, "splines": SPLINES}
-# label of the scaling, factors of Blocks and Sinc (None: each to standard deviation 1), what is fitted
-RUNS = [
-    (None, "Haar and splines", "ric", "thorough"),
-    (None, "Haar and splines", "ric", "active-set"),
-    (None, "Haar and splines", "ric", "sequential"),
-    (None, "Haar and splines", "ric", "as printed"),
-    (None, "Haar and splines", "uniform", "active-set"),
-    (None, "Haar", "ric", "active-set"),
-    (None, "splines", "ric", "active-set"),
-    (3.0, "Haar and splines", "ric", "thorough"),
-    (3.0, "Haar and splines", "ric", "as printed"),
-    (3.0, "Haar and splines", "uniform", "active-set"),
-    (3.0, "Haar", "ric", "active-set"),
-    (3.0, "splines", "ric", "active-set"),
-]
-PRINTED_FIGURES = [
-    ["printed", "Haar and splines", "ric", "", "88", "0.009", "", "", "", ""],
-    ["printed", "Haar and splines", "none", "", "419", "0.024", "", "", "", ""],
-    ["printed", "Haar", "ric", "", "75", "0.020", "", "", "", ""],
-    ["printed", "splines", "ric", "", "72", "0.379", "", "", "", ""],
-]
-
-
-def figures(draws: int) -> str:
-    """Figures 7 and 8 as numbers."""
-    lines = [*PRINTED_FIGURES]
-    paths: list[list[int]] = [[] for _ in range(draws)]
-    for factor, label, prior, solver in RUNS:
-        watched = paths if solver == "as printed" and factor else [[] for _ in range(draws)]
-        found = np.asarray([figure(factor, label, prior, solver, *each) for each in enumerate(watched)])
-        S, mse, objective, *parts = found.mean(axis=0)
-        shares = [f"{x:.3f}" for x in parts] if np.isfinite(parts).all() else ["–", "–", "–"]
-        signal = "each of std 1" if factor is None else f"Blocks and {factor:g}·Sinc"
-        name = "none, σ² given" if prior == "uniform" else prior
-        lines.append([signal, label, name, solver, f"{S:.1f}", f"{mse:.4f}", f"{objective:.1f}", *shares])
-    head = [
-        "signal",
-        "basis",
-        "prior",
-        "solver",
-        "S",
-        "MSE",
-        "evidence + log prior",
-        "left",
-        "right",
-        "astray",
-    ]
-    peak, late, total = np.mean([(max(S), _last(S, 88), len(S)) for S in paths], axis=0)
-    text = FIGURES.format(draws=draws, peak=peak, late=late, total=total)
-    return f"## Figures 7 and 8\n\n{text}\n\n{table(head, lines)}"
-
-
-def blocks_and_sinc(factor: float | None, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
-    """X, y, f, σ²: Blocks, then Sinc times the factor, or (None) each scaled to standard deviation 1."""
-    X = make_signal("blocks-sinc", 1024, snr=None)[0]
-    blocks, sinc = (make_signal(name, 512, snr=None)[2] for name in ("blocks", "sinc"))
-    f = np.concatenate(
-        [blocks, factor * sinc] if factor is not None else [blocks / blocks.std(), sinc / sinc.std()]
-    )
-    sigma = float(f.std()) / 7
-    return X, f + sigma * np.random.default_rng(seed).standard_normal(1024), f, sigma**2
-
-
-def _last(sizes: list[int], size: int) -> int:
-    """The last iteration with so many functions, 0 where there never were."""
-    return max((k for k, each in enumerate(sizes) if each >= size), default=0)
-
-
-def figure(
-    factor: float | None, label: str, prior: str, solver: str, seed: int, sizes: list[int]
-) -> list[float]:
-    """S, MSE, objective, and how well the parts match the signals (NaN for a single part).
-
-    sizes : takes in how many functions there were at each iteration of the solver.
-    """
-    X, y, f, sigma2 = blocks_and_sinc(factor, seed)
-    given = sigma2 if prior == "uniform" else None
-    printed = solver == "as printed"
-    model = RelevanceVectorRegressor(
-        BASES[label],
-        prior=TurningPoint(prior) if printed else prior,
-        solver=AsPrinted() if printed else solver,
-        noise_variance=given,
-        fit_intercept=False,
-        random_state=seed,
-        callback=lambda progress: sizes.append(progress.n_active),
-    )
-    model.fit(X, y - y.mean())
-    mse = float(np.mean((model.predict(X) + y.mean() - f) ** 2))
-    parts = separation(*model.components_, f) if hasattr(model, "components_") else [np.nan] * 3
-    return [len(model.relevance_), mse, model.evidence_path_[-1], *parts]
-
-
-def separation(haar: np.ndarray, splines: np.ndarray, f: np.ndarray) -> list[float]:
-    """Correlations of each part with its signal in its own half, and what each adds to the other's."""
-    left, right = slice(0, 512), slice(512, 1024)
-    own = [
-        np.corrcoef(part[half], f[half])[0, 1] if part[half].std() else 0.0
-        for part, half in ((haar, left), (splines, right))
-    ]
-    astray = 0.5 * (splines[left].var() + haar[right].var()) / f.var()
-    return [*own, float(astray)]
 
 
 def main() -> None:

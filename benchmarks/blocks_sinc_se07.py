@@ -1,0 +1,167 @@
+"""Figures 7 and 8 of Schmolck & Everson (2007) as numbers: Blocks and Sinc, Haar wavelets and splines."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from algorithm_se07 import Algorithm1
+from common import table
+
+from sparsebayes import RelevanceVectorRegressor, ThinPlateSpline, Wavelet
+from sparsebayes.datasets import make_signal
+
+SIZE = 1024
+ACTIONS = 3000  # of algorithm 1; the second half counts
+UNSEEN = 10  # seed of the first of the draws that were not looked at
+HAAR, SPLINES = Wavelet("haar"), ThinPlateSpline(width=3.0)
+BASES = {"Haar and splines": HAAR + SPLINES, "Haar": HAAR, "splines": SPLINES}
+TEXT = """Blocks followed by Sinc, N = 1024, SNR 7, mean of {draws} draws; Haar wavelets to the default
+depth and splines with r = 3, the mean removed, no constant beside the scaling functions.
+
+Neither N nor how the two signals were scaled against each other is printed, nor how the noise of the plain
+machine was set. What follows from what is printed:
+
+* *N.* With its noise given the plain machine keeps each orthogonal function that carries nothing with
+  probability P(χ²₁ > 1) = 0.32, which is 325 of 1024; with those that do carry something that makes the 370
+  found here, and is of the size of the 419 printed at no other N. With the noise estimated its evidence has
+  no maximum: it runs to the floor of the noise and keeps every function.
+* *The scale.* Of a machine that keeps so many the MSE is about 0.44σ², so that σ² was about 0.055 and the
+  standard deviation of the signal 1.6. With Blocks as it is and Sinc three times as large (σ² = 0.055) the
+  MSE of the plain machine, of Haar wavelets alone and of both together come out as printed; with each signal
+  of standard deviation 1 (σ² = 0.021, the `blocks-sinc` of `make_signal`) all of them are 0.4 times that.
+
+"Left" is the correlation of what the Haar wavelets contribute with Blocks in the left half, "right" that of
+the splines with Sinc in the right half; "astray" is the variance, over that of the signal, of what the
+splines contribute to the left half and the wavelets to the right, the mean of the two. Splines reach
+everywhere: a constant over a half can be left to either part, and counts in none of these.
+
+With exchanges of single functions alone (active-set) the splines carry Sinc, but also model a broad block in
+the left half, with wavelets to mend it; greed as published (sequential) leaves everything to the wavelets.
+With groups of functions rebuilt (thorough) the evidence is far higher, and the two are separated, though in
+some draws a smooth trend under the blocks stays with the splines, and has the higher evidence for it. The
+optima need fewer functions than the 88 printed, at the same error. Splines alone end with fewer functions and
+less error than printed."""
+# the scaling (factor of Sinc beside Blocks, or None: each to standard deviation 1) and what is fitted
+RUNS = [
+    (None, "Haar and splines", "ric", "thorough"),
+    (None, "Haar and splines", "ric", "active-set"),
+    (None, "Haar and splines", "ric", "sequential"),
+    (None, "Haar and splines", "uniform", "active-set"),
+    (None, "Haar", "ric", "active-set"),
+    (None, "splines", "ric", "active-set"),
+    (3.0, "Haar and splines", "ric", "thorough"),
+    (3.0, "Haar and splines", "uniform", "active-set"),
+    (3.0, "Haar", "ric", "active-set"),
+    (3.0, "splines", "ric", "active-set"),
+]
+PRINTED = [
+    ["printed", "Haar and splines", "ric", "", "88", "0.009", "", "", "", ""],
+    ["printed", "Haar and splines", "none", "", "419", "0.024", "", "", "", ""],
+    ["printed", "Haar", "ric", "", "75", "0.020", "", "", "", ""],
+    ["printed", "splines", "ric", "", "72", "0.379", "", "", "", ""],
+]
+LETTER = """## Figure 8 by algorithm 1 to the letter
+
+Where the 88 printed come from. `benchmarks/algorithm_se07.py` does what the paper says: any function is
+visited, line 11 keeps one wherever ℓ̂ turns at a finite α, s and q of functions in the model are taken from
+the difference α − S, columns have the norms they have. Nearly dependent functions then come and go for ever;
+when to stop is not printed, so what is shown are means over the second half of {actions} actions, and the
+standard deviation of S from state to state. Blocks and 3·Sinc.
+
+The wavelets are as many as in the optimum above; of splines there are five times as many at any time, each
+for a while. The 88 printed are within the fluctuation, the MSE printed is within that from draw to draw. What
+is printed for splines alone remains unexplained: they end up here with fewer, at a larger error."""
+
+
+def figures(draws: int) -> str:
+    """All of it."""
+    lines = [*PRINTED]
+    for factor, label, prior, solver in RUNS:
+        found = np.asarray([figure(factor, label, prior, solver, seed) for seed in range(draws)])
+        S, mse, objective, *parts = found.mean(axis=0)
+        shares = [f"{x:.3f}" for x in parts] if np.isfinite(parts).all() else ["–", "–", "–"]
+        signal = "each of std 1" if factor is None else f"Blocks and {factor:g}·Sinc"
+        name = "none, σ² given" if prior == "uniform" else prior
+        lines.append([signal, label, name, solver, f"{S:.1f}", f"{mse:.4f}", f"{objective:.1f}", *shares])
+    head = ["signal", "basis", "prior", "solver", "S", "MSE", "evidence + log prior"]
+    head += ["left", "right", "astray"]
+    sections = ["## Figures 7 and 8", TEXT.format(draws=draws), table(head, lines), *letter(draws)]
+    return "\n\n".join(sections)
+
+
+def letter(draws: int) -> list[str]:
+    """Algorithm 1 on both parts, on these draws and on others."""
+    lines = []
+    for label, first, S, mse in (
+        ("Haar and splines", 0, 88, 0.009),
+        ("Haar and splines", UNSEEN, 88, 0.009),
+        ("splines", 0, 72, 0.379),
+    ):
+        found = [by_algorithm_1(label, seed) for seed in range(first, first + draws)]
+        lines.append([label, f"{first} to {first + draws - 1}", f"{S}", *_means(found), f"{mse}"])
+    head = ["basis", "draws", "S printed", "S", "wavelets", "splines", "left", "right", "MSE", "median"]
+    head += ["MSE printed"]
+    return [LETTER.format(actions=ACTIONS), table(head, lines)]
+
+
+def _means(found: list[list[float]]) -> list[str]:
+    S, wavelets, mse, left, right, spread, median = np.mean(found, axis=0)
+    both = [f"{left:.3f}", f"{right:.3f}"] if wavelets else ["–", "–"]
+    counts = [f"{S:.1f} ± {spread:.1f}", f"{wavelets:.1f}", f"{S - wavelets:.1f}"]
+    return [*counts, *both, f"{mse:.4f}", f"{median:.4f}"]
+
+
+def blocks_and_sinc(factor: float | None, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+    """X, y, f, σ²: Blocks, then Sinc times the factor, or (None) each scaled to standard deviation 1."""
+    X = make_signal("blocks-sinc", SIZE, snr=None)[0]
+    blocks, sinc = (make_signal(name, SIZE // 2, snr=None)[2] for name in ("blocks", "sinc"))
+    f = np.concatenate(
+        [blocks, factor * sinc] if factor is not None else [blocks / blocks.std(), sinc / sinc.std()]
+    )
+    sigma = float(f.std()) / 7
+    return X, f + sigma * np.random.default_rng(seed).standard_normal(SIZE), f, sigma**2
+
+
+def figure(factor: float | None, label: str, prior: str, solver: str, seed: int) -> list[float]:
+    """S, MSE, objective, and how well the parts match the signals (NaN for a single part)."""
+    X, y, f, sigma2 = blocks_and_sinc(factor, seed)
+    given = sigma2 if prior == "uniform" else None
+    model = RelevanceVectorRegressor(
+        BASES[label], prior=prior, solver=solver, noise_variance=given, fit_intercept=False, random_state=seed
+    )
+    model.fit(X, y - y.mean())
+    mse = float(np.mean((model.predict(X) + y.mean() - f) ** 2))
+    parts = separation(*model.components_, f) if hasattr(model, "components_") else [np.nan] * 3
+    return [len(model.relevance_), mse, model.evidence_path_[-1], *parts]
+
+
+def by_algorithm_1(label: str, seed: int) -> list[float]:
+    """Means of S, of the wavelets among it, MSE, left, right; the standard deviation of S; the median MSE."""
+    X, y, f, _ = blocks_and_sinc(3.0, seed)
+    bound = BASES[label].bind(X)
+    n_wavelets = bound.n_functions - SIZE
+    Phi = np.asarray(bound.operator(X).columns(range(bound.n_functions)))
+    seen: list[list[float]] = []
+
+    def watch(model: Algorithm1) -> None:
+        J = np.asarray(model.active)
+        terms, wavelet = Phi[:, J] * model.mean, J < n_wavelets
+        haar, splines = terms[:, wavelet].sum(axis=1), terms[:, ~wavelet].sum(axis=1)
+        mse = float(np.mean((haar + splines + y.mean() - f) ** 2))
+        seen.append([len(J), int(wavelet.sum()), mse, *separation(haar, splines, f)[:2]])
+
+    Algorithm1(Phi, y - y.mean(), math.log(SIZE)).run(ACTIONS, np.random.default_rng(seed), watch)
+    late = np.asarray(seen[len(seen) // 2 :])
+    return [*late.mean(axis=0), float(late[:, 0].std()), float(np.median(late[:, 2]))]
+
+
+def separation(haar: np.ndarray, splines: np.ndarray, f: np.ndarray) -> list[float]:
+    """Correlations of each part with its signal in its own half, and what each adds to the other's."""
+    left, right = slice(0, SIZE // 2), slice(SIZE // 2, SIZE)
+    own = [
+        np.corrcoef(part[half], f[half])[0, 1] if part[half].std() else 0.0
+        for part, half in ((haar, left), (splines, right))
+    ]
+    astray = 0.5 * (splines[left].var() + haar[right].var()) / f.var()
+    return [*own, float(astray)]
