@@ -212,14 +212,17 @@ def test_uniform_noise_is_recognised_and_the_error_is_smaller():
 
 
 def test_gaussian_noise_is_left_as_it_is():
-    plain, shaped = [], []
+    """Another shape has to earn ½ log n = 2.3 nats, which happens once in fifty draws or so."""
+    left = 0
     for seed in range(6):
-        Phi, y, f = _splines(seed, "gaussian", 0.1)
-        results = [fit(Phi, y, noise_shape=shape, fit_intercept=True) for shape in (2.0, "evidence")]
-        assert results[1].log_evidence >= results[0].log_evidence
-        for result, errors in zip(results, (plain, shaped), strict=True):
-            errors.append(np.sqrt(np.mean((result.predict(Phi) - f) ** 2)))
-    assert np.mean(shaped) < 1.05 * np.mean(plain)
+        Phi, y, _ = _splines(seed, "gaussian", 0.1)
+        plain, found = (fit(Phi, y, noise_shape=shape, fit_intercept=True) for shape in (2.0, "evidence"))
+        left += found.noise_shape == 2
+        if found.noise_shape == 2:
+            np.testing.assert_array_equal(found.predict(Phi, True), plain.predict(Phi, True))
+        else:
+            assert found.log_evidence > plain.log_evidence + 0.5 * np.log(100)
+    assert left >= 5
 
 
 @pytest.mark.parametrize("seed", [1003, 3, 4])

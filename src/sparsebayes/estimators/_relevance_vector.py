@@ -61,8 +61,9 @@ class RelevanceVectorRegressor(LearningModel, RegressionModel):
     noise_shape : float or "evidence", default=2.0
         p of the noise density ∝ exp(−|ε/s|^p): 2 is Gaussian noise, larger values up to 8 are noise with
         lighter tails and at last sharp bounds, such as that of rounding; its variance is σ² whatever p is.
-        "evidence" estimates p. With p > 2 posterior and evidence are Laplace's approximation and a fit takes
-        longer. For `noise_prior` and rows that are not in memory it must be 2.
+        "evidence" estimates p, which stays 2 unless the log evidence gains ½ log n by another. With p > 2
+        posterior and evidence are Laplace's approximation and a fit takes longer. For `noise_prior` and rows
+        that are not in memory it must be 2.
     fit_intercept : bool, default=True
         With True an intercept with a flat prior is integrated out: a constant added to y moves the
         predictions by as much and changes nothing else. The evidence ∫ p(y | b) db is then the density of

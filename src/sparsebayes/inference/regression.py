@@ -71,8 +71,8 @@ def fit(
     noise_variance : σ² > 0 where it is known, None to estimate it.
     noise_prior : (c, d) of a Gamma prior on 1/σ², None for none.
     noise_shape : p of the noise density ∝ exp(−|ε/s|^p): 2 for Gaussian noise, up to 8 for noise with sharp
-        bounds; "evidence" estimates it. With p > 2 posterior and evidence are Laplace's approximation, and
-        all rows have to be in memory.
+        bounds; "evidence" estimates it: 2 unless another value gains ½ log n nats. With p > 2 posterior and
+        evidence are Laplace's approximation, and all rows have to be in memory.
     first_noise_variance : a guess at σ² where it is estimated: functions are first chosen with σ² held there.
         Rather too small than too large: a function too many is soon pruned, but one that is missing keeps σ²
         large, and a large σ² keeps it out. Where a kernel matrix cannot be held, σ² starts there but is not

@@ -6,6 +6,7 @@ then functions are added, exchanged and removed under that noise, and so on whil
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -79,8 +80,9 @@ class ShapedFit:
             if gained < ENOUGH:
                 break
         found = self._in_user_units(best)
-        # Gaussian noise is one of those to choose from
-        return first if self.shape is None and first.objective > found.objective else found
+        # one more parameter has to earn ½ log n [Schwarz 1978]; else p > 2 in half the draws of Gaussian noise
+        worth = first.objective + 0.5 * math.log(self.size[0])
+        return first if self.shape is None and found.objective < worth else found
 
     def _first_turn(self, first: Result) -> Exact:
         """Functions chosen anew under noise of a shape that is held, if only for now."""
