@@ -80,7 +80,7 @@ class ShapedFit:
             if gained < ENOUGH:
                 break
         found = self._in_user_units(best)
-        # one more parameter has to earn ½ log n [Schwarz 1978]; else p > 2 in half the draws of Gaussian noise
+        # p is one parameter more, which has to earn ½ log n [Schwarz 1978]
         worth = first.objective + 0.5 * math.log(self.size[0])
         return first if self.shape is None and found.objective < worth else found
 
