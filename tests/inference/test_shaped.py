@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from brute import PRIORS, ShapedModel
 from scipy.integrate import quad
+from sklearn.exceptions import ConvergenceWarning
 
 from sparsebayes import RBF, LinearSpline, NoiseCollapseWarning, fit
 from sparsebayes.bases.operators import DenseOperator
@@ -120,7 +121,7 @@ def test_the_noise_found_has_the_highest_evidence(center, seed):
     def under(noise):
         return _engine(Phi, y, noise, counts, center)
 
-    found, at = NoiseSearch(variance=True, shape=True, floor=1e-9).best(under, mode, noise)
+    found, at = NoiseSearch(True, True, 1e-9, 1e9).best(under, mode, noise)
     nothing, norms = np.zeros(4, dtype=int), engine.rows.design.norms[J]
 
     def brute(log_variance, shape):
@@ -135,10 +136,14 @@ def test_the_noise_found_has_the_highest_evidence(center, seed):
         assert brute(shift, found.shape) < best + 1e-5
         if 2.0 <= found.shape + shift <= 8.0:
             assert brute(0.0, found.shape + shift) < best + 1e-5
-    held, _ = NoiseSearch(variance=False, shape=True, floor=1e-9).best(under, mode, noise)
+    held, _ = NoiseSearch(False, True, 1e-9, 1e9).best(under, mode, noise)
     assert held.variance == pytest.approx(noise.variance, rel=1e-12)
-    held, _ = NoiseSearch(variance=True, shape=False, floor=1e-9).best(under, mode, noise)
+    held, _ = NoiseSearch(True, False, 1e-9, 1e9).best(under, mode, noise)
     assert held.shape == noise.shape
+    within = 2 * found.variance, 3 * found.variance
+    start = GeneralizedNormal.of_variance(3.0, 2.5 * found.variance)
+    bounded, _ = NoiseSearch(True, True, *within).best(under, mode, start)
+    assert within[0] * (1 - 1e-9) <= bounded.variance <= within[1] * (1 + 1e-9)
 
 
 def _splines(seed, noise="uniform", level=0.2):
@@ -271,10 +276,51 @@ def test_three_rows_leave_nothing_for_noise_with_bounds():
     X, y = X[::33][:3], y[::33][:3]
     Phi = RBF("scale").bind(X)(X)
     assert not fit(Phi, y, fit_intercept=True).certificate.at_noise_floor
-    with pytest.warns(NoiseCollapseWarning, match="floor"):
-        result = fit(Phi, y, noise_shape="evidence", fit_intercept=True)
+    with pytest.warns(NoiseCollapseWarning, match=r"or use prior='bic'\.$"):
+        result = fit(Phi, y, noise_shape=8.0, fit_intercept=True)
     assert result.certificate.at_noise_floor
+    assert fit(Phi, y, noise_shape="evidence", fit_intercept=True).noise_shape == 2  # too few rows to tell
     assert np.isfinite(result.predict(Phi, True)).all()
+
+
+@pytest.mark.parametrize("gamma", [100.0, 1.0])
+@pytest.mark.parametrize("prior", ["uniform", "bic"])
+@pytest.mark.parametrize("noise_shape", [8.0, "evidence"])
+def test_no_step_lowers_the_evidence(gamma, prior, noise_shape):
+    """Narrow functions follow a few rows each; α with B held fixed would lose hundreds of nats there."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-10, 10, (300, 1))
+    y = np.sinc(X[:, 0] / np.pi) + rng.uniform(-0.2, 0.2, 300)
+    result = fit(RBF(gamma).bind(X)(X), y, prior=prior, noise_shape=noise_shape, fit_intercept=True)
+    assert (np.diff(result.evidence_path) > -1e-6).all()
+    plain = fit(RBF(gamma).bind(X)(X), y, prior=prior, fit_intercept=True)
+    assert result.objective > plain.objective - 10
+
+
+def test_few_rows_do_not_let_the_noise_grow_without_end():
+    """With an intercept and fewer rows than p/2 the Laplace evidence has no maximum in σ²."""
+    Phi, y = np.asarray([[0.0], [1.0], [2.5]]), np.asarray([0.0, 1.0, 0.9])
+    result = fit(Phi, y, noise_shape=8.0, fit_intercept=True)
+    assert result.noise_variance <= 1.01 * max(y.var(), fit(Phi, y, fit_intercept=True).noise_variance)
+    assert result.predict(np.asarray([[1.0]]), True)[1][0] < 2 * y.std()
+
+
+@pytest.mark.parametrize("variance", [10.0, 100.0])
+def test_a_large_noise_variance_leaves_error_bars_of_its_size(variance):
+    """All residuals are next to 0, where the curvature vanishes; one row alone tells b to within σ."""
+    rng = np.random.default_rng(0)
+    Phi, y = rng.standard_normal((30, 3)), rng.uniform(-1, 1, 30)
+    result = fit(Phi, y, noise_shape=8.0, noise_variance=variance, fit_intercept=True)
+    std = result.predict(Phi, True)[1]
+    assert (std > np.sqrt(variance)).all()
+    assert (std < 1.5 * np.sqrt(variance)).all()
+
+
+def test_noise_that_is_far_too_small_is_warned_of():
+    Phi, y, _ = _splines(0)
+    with pytest.warns(ConvergenceWarning, match="larger noise_variance or a smaller noise_shape"):
+        result = fit(Phi, y, noise_shape=8.0, noise_variance=1e-4, fit_intercept=True)
+    assert not result.converged
 
 
 def test_other_arrays_give_the_same_model():

@@ -90,8 +90,9 @@ class RegressionModel(RegressorMixin, SparseBayesModel):
             Where to predict.
         return_std : bool, default=False
             Whether to return the standard deviation of a new target at each row of X: the noise, the weights'
-            and the intercept's share, √(σ² + φᵀΣφ) and with an intercept √(σ² + σ²/n + (φ−φ̄)ᵀΣ(φ−φ̄)); a
-            kernel that learned its scales has a share for the functions it left out as well (`variance`).
+            and the intercept's share, √(σ² + φᵀΣφ) and with an intercept √(σ² + σ²/n + (φ−φ̄)ᵀΣ(φ−φ̄)), where
+            rows count by their curvature if the noise is not Gaussian. A kernel that learned its scales has a
+            share for the functions it left out as well (`variance`).
         return_cov : bool, default=False
             Whether to return the covariance of new targets at all rows jointly; its diagonal is the square
             of the standard deviation.

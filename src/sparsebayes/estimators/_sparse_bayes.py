@@ -30,15 +30,16 @@ class SparseBayesRegressor(StreamingRegression):
     noise_shape : float or "evidence", default=2.0
         p of the noise density ∝ exp(−|ε/s|^p): 2 is Gaussian noise, larger values up to 8 are noise with
         lighter tails and at last sharp bounds, such as that of rounding; its variance is σ² whatever p is.
-        "evidence" estimates p, which stays 2 unless the log evidence gains ½ log n by another. With p > 2
-        posterior and evidence are Laplace's approximation and a fit takes longer. For `noise_prior` and rows
-        that are not in memory it must be 2.
+        "evidence" estimates p, which stays 2 unless another value gains ½ log n in evidence plus log priors,
+        and where there are fewer than ten rows for each weight. With p > 2 posterior and evidence are
+        Laplace's approximation and a fit takes longer. For `noise_prior` and rows that are not in memory it
+        must be 2.
     fit_intercept : bool, default=True
         With True an intercept with a flat prior is integrated out: a constant added to y moves the
         predictions by as much and changes nothing else. The evidence ∫ p(y | b) db is then the density of
         the n − 1 orthonormal contrasts of y, with its −(n−1)/2 · log 2π, divided by √n. With False the model
         is y = Φw + ε to the letter and the evidence is the density of y under N(0, σ²I + ΦA⁻¹Φᵀ), with its
-        −n/2 · log 2π.
+        −n/2 · log 2π (noise_shape=2; else Laplace's approximation to the same integrals).
     max_iter : int, default=10000
         Most iterations of the solver; a `ConvergenceWarning` says when they did not suffice.
     tol : float, default=1e-6
@@ -65,7 +66,8 @@ class SparseBayesRegressor(StreamingRegression):
     noise_variance_ : float
         σ², estimated or as given.
     noise_shape_ : float
-        p, estimated or as given; 2 where σ² fell to its floor.
+        p, estimated or as given. 2 where the fit with Gaussian noise, which comes first, let σ² fall to its
+        floor, or was stopped by the callback.
     covariance_ : ndarray of shape (n_relevant, n_relevant)
         Posterior covariance Σ of those weights.
     log_evidence_ : float

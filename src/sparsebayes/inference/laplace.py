@@ -38,6 +38,7 @@ MODE_TOLERANCE = 1e-18  # per row: nats the next Newton step to the mode may sti
 ROUNDING = 1e-12  # per row: nats that rounding may stand for
 REACHED = 1e-5  # per row: nats that may be missing where Newton's method ends for that to be the mode
 SETTLING = 60  # alternations of mode and α
+CLIMBS = 4  # halvings of a step in α that lowers the evidence
 NEARLY = 1e-2  # in log α: how far α may still be from standing still between rounds
 AFRESH = 0.1  # nats: what functions chosen afresh must gain
 REOPENED = 2  # times that functions are chosen afresh before the first round
@@ -87,13 +88,21 @@ class LaplaceFit:
     """Mode, settle and rounds over given rows, prior and solver.
 
     target_scale : τ where y is a target divided by τ; priors whose parameters have units are told of it.
+    climbing : whether α may only move where the Laplace evidence rises. α with B held fixed is close to where
+        it is highest while B changes little with f, as that of labels does.
     """
 
     def __init__(
-        self, rows: LaplaceRows, prior: Prior, solver: Solver, monitor: Monitor, target_scale: float = 1.0
+        self,
+        rows: LaplaceRows,
+        prior: Prior,
+        solver: Solver,
+        monitor: Monitor,
+        target_scale: float = 1.0,
+        climbing: bool = False,
     ) -> None:
         self.rows, self.prior, self.solver, self.monitor = rows, prior, solver, monitor
-        self.target_scale = target_scale
+        self.target_scale, self.climbing = target_scale, climbing
 
     def run(self, start: Mode | None = None) -> LaplaceSolution:
         """Rounds until no candidate is worth adding, from a mode where one is known."""
@@ -209,7 +218,21 @@ class LaplaceFit:
             if swing < 0:
                 alpha = old * (alpha / old) ** (1 / (1 - swing))
             last = step
-            mode = self.find_mode(mode.J[state.J], alpha, take(mode.w, state.J), mode.b)
+            following = self.find_mode(mode.J[state.J], alpha, take(mode.w, state.J), mode.b)
+            if self.climbing and not following.objective > mode.objective:
+                following = self._climbed(mode, state.J, old, alpha)
+                if following is mode:
+                    break
+            mode = following
+        return mode
+
+    def _climbed(self, mode: Mode, kept: np.ndarray, old: Array, alpha: Array) -> Mode:
+        """The first mode that is higher on the way back from `alpha` to α = old, by halves; else `mode`."""
+        for halving in range(1, CLIMBS):
+            between = old * (alpha / old) ** 0.5**halving
+            trial = self.find_mode(mode.J[kept], between, take(mode.w, kept), mode.b)
+            if trial.reached and trial.objective > mode.objective:
+                return trial
         return mode
 
     def find_mode(self, J: np.ndarray, alpha: Array, w: Array, b: Array) -> Mode:

@@ -30,12 +30,15 @@ FitUnder = Callable[[GeneralizedNormal], LaplaceFit]
 class NoiseSearch:
     """What is to be estimated of the noise.
 
-    variance, shape : whether σ² and p are to be.  floor : the least σ² that may be found.
+    variance, shape : whether σ² and p are to be.  floor, ceiling : the least and the largest σ² that may be
+        found, unless the search starts beyond it and finds nothing better. With an intercept, and fewer rows
+        than p/2, the Laplace evidence grows with σ² without end.
     """
 
     variance: bool
     shape: bool
     floor: float
+    ceiling: float
 
     def at_floor(self, noise: GeneralizedNormal) -> bool:
         """Whether an estimated σ² is at its floor."""
@@ -67,8 +70,7 @@ class NoiseSearch:
                 return IMPOSSIBLE
             return first.objective - trial.objective if trial.reached else IMPOSSIBLE
 
-        lowest = math.log(self.floor)
-        variances = max(here - REACH, lowest), max(here + REACH, lowest)
+        variances = np.clip([here - REACH, here + REACH], math.log(self.floor), math.log(self.ceiling))
         bounds = np.asarray([variances, (GAUSSIAN, LARGEST_SHAPE)])[free]
         start = np.clip(np.asarray([here, noise.shape])[free], bounds[:, 0], bounds[:, 1])
         options = {"ftol": FLATNESS, "eps": DIFFERENCE}

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
+from sklearn.exceptions import ConvergenceWarning
 
 from sparsebayes._array import Array, sparse_diagonal, submatrix, take, to_numpy
 from sparsebayes._checks import is_number
@@ -71,8 +72,9 @@ def fit(
     noise_variance : σ² > 0 where it is known, None to estimate it.
     noise_prior : (c, d) of a Gamma prior on 1/σ², None for none.
     noise_shape : p of the noise density ∝ exp(−|ε/s|^p): 2 for Gaussian noise, up to 8 for noise with sharp
-        bounds; "evidence" estimates it: 2 unless another value gains ½ log n nats. With p > 2 posterior and
-        evidence are Laplace's approximation, and all rows have to be in memory.
+        bounds; "evidence" estimates it: 2 unless another value gains ½ log n nats and there are ten rows for
+        each weight. With p > 2 posterior and evidence are Laplace's approximation, and all rows have to be in
+        memory. The Gaussian fit comes first: `max_iter` counts for each, the path is that of the last.
     first_noise_variance : a guess at σ² where it is estimated: functions are first chosen with σ² held there.
         Rather too small than too large: a function too many is soon pruned, but one that is missing keeps σ²
         large, and a large σ² keeps it out. Where a kernel matrix cannot be held, σ² starts there but is not
@@ -101,7 +103,7 @@ def fit(
         data, (law, _, monitor) = check_data(Phi, t, sample_weight), prepared(found[1])
         shaped = ShapedFit(*data, center, shape, noise_variance, NOISE_FLOOR, law, as_solver(solver), monitor)
         result = shaped.run(result)
-    _warn(result, monitor)
+    _warn(result, monitor, shape)
     return result
 
 
@@ -210,15 +212,24 @@ def _pair(noise_prior: Any) -> tuple[float, float]:
     return float(noise_prior[0]), float(noise_prior[1])
 
 
-def _warn(result: Result, monitor: Monitor) -> None:
+def _warn(result: Result, monitor: Monitor, shape: float | None) -> None:
     if result.certificate.at_noise_floor:
         warnings.warn(
             f"The estimated noise variance fell to its floor, {NOISE_FLOOR:g} of the variance of y: the "
             "basis functions reproduce y as good as exactly, and the evidence has no maximum. Give "
-            "noise_variance a value, or use prior='bic' or a noise_prior.",
+            f"noise_variance a value, or use prior='bic'{' or a noise_prior' if shape == GAUSSIAN else ''}.",
             NoiseCollapseWarning,
             stacklevel=4,
         )
+    if result.noise_shape != GAUSSIAN and not result.converged and monitor.going:
+        warnings.warn(
+            f"The most probable weights were not found under noise of variance {result.noise_variance:.3g} "
+            f"and shape {result.noise_shape:.3g}: the residuals are too large for it. Give a larger "
+            "noise_variance or a smaller noise_shape.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+        return
     warn_unless_converged(result.converged, monitor)
 
 

@@ -61,7 +61,10 @@ class Result:
         return (mean, namespace(mean).sqrt(self.variance(columns))) if with_std else (mean,)
 
     def variance(self, columns: Array) -> Array:
-        """σ² + φᵀΣφ, and with an intercept σ² + σ²/n + (φ−φ̄)ᵀΣ(φ−φ̄); φ the retained functions only."""
+        """σ² + φᵀΣφ, and with an intercept σ² + v + (φ−φ̄)ᵀΣ(φ−φ̄); φ the retained functions only.
+
+        v = σ²/n for Gaussian noise.
+        """
         return self.noise_variance + self.mean_variance(columns)
 
     def mean_variance(self, columns: Array) -> Array:

@@ -29,6 +29,7 @@ from sparsebayes.solvers import Monitor, Solver
 
 FIRST_SHAPE = 4.0  # held while functions are chosen for the first time
 BY_EVIDENCE = "evidence"
+ROWS_PER_WEIGHT = 10  # with fewer for each weight Laplace's evidence flatters shapes that are not there
 ENOUGH = 1e-3  # nats: what noise and functions must gain together for another turn
 TURNS = 20
 
@@ -66,6 +67,8 @@ class ShapedFit:
 
     def run(self, first: Result) -> Result:
         """From the model of Gaussian noise to that of the shaped one."""
+        if self.shape is None and self.size[0] < ROWS_PER_WEIGHT * (len(first.active) + self.center):
+            return first
         best = self._first_turn(first)
         for _ in range(TURNS):
             if not best.solution.converged:
@@ -103,7 +106,8 @@ class ShapedFit:
     @cached_property
     def search(self) -> NoiseSearch:
         """What is to be estimated of the noise of the scaled target."""
-        return NoiseSearch(self.variance is None, self.shape is None, self.floor * self.size[3])
+        spread = self.size[3]
+        return NoiseSearch(self.variance is None, self.shape is None, self.floor * spread, spread)
 
     @cached_property
     def size(self) -> tuple[float, float, float, float]:
@@ -129,7 +133,9 @@ class ShapedFit:
         return rows
 
     def _fit(self, rows: LaplaceRows, noise: GeneralizedNormal) -> LaplaceFit:
-        return LaplaceFit(rows.under(noise), self.prior, self.solver, self.monitor, self.size[2])
+        return LaplaceFit(
+            rows.under(noise), self.prior, self.solver, self.monitor, self.size[2], climbing=True
+        )
 
     def _start(self, first: Result) -> Terms:
         """A model in the user's units as one of the scaled target."""
@@ -154,12 +160,13 @@ class ShapedFit:
             objective=mode.objective + self.monitor.offset,
             evidence_path=np.asarray([*self.monitor.path, mode.objective + self.monitor.offset]),
             n_iter=len(self.monitor.path),
-            converged=end.solution.converged,
+            converged=end.solution.converged and mode.reached,
             certificate=replace(end.certificate, at_noise_floor=self.search.at_floor(noise)),
             column_means=found["centre"][0, :],
             n=n,
             has_intercept=self.center,
-            intercept_variance=float(found["intercept_covariance"][0, 0]) * scale**2,
+            # one row alone tells the intercept to within σ²; where residuals are small the curvature does not
+            intercept_variance=min(float(found["intercept_covariance"][0, 0]), noise.variance) * scale**2,
             noise_shape=noise.shape,
         )
 

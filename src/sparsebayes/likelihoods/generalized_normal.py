@@ -11,6 +11,7 @@ E[ψ²]/E[ψ']² with ψ(r) = r^(p−1), is 1/(2p − 1) of s².
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +22,9 @@ from sparsebayes.likelihoods.base import LaplaceLikelihood
 
 LARGEST_SHAPE = 8.0  # beyond it rows count at the bounds alone, and a Gaussian is no image of the posterior
 NODES = 257  # of the trapezium rule
+DROP = 40.0  # nats below its peak where an integrand counts as zero
+HALVINGS = 60
+NARROWEST = 1e-12  # in units of s: a smaller standard deviation of f counts as this
 FARTHEST = 1e30  # residual, in units of s, beyond which powers of it would not be numbers
 
 
@@ -64,15 +68,31 @@ class GeneralizedNormal(LaplaceLikelihood):
         return (counts @ y) / namespace(y).sum(counts)
 
     def log_predictive(self, y: np.ndarray, mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
-        """log ∫ p(y|f) N(f|mean, variance) df, one value a row (N,), by the trapezium rule.
+        """log ∫ p(y|f) N(f|mean, variance) df, one value a row (N,).
 
-        Exact to 1e-4 of its value for variances up to 10 s².
+        The integrand has one peak, between the mean and y, and falls by at least z²/2 nats within z standard
+        deviations of it: the trapezium rule from where it has fallen by DROP on one side to the other.
         """
-        z = np.linspace(-8.0, 8.0, NODES)
-        f = mean[:, None] + np.sqrt(variance)[:, None] * z[None, :]
-        y = np.broadcast_to(y[:, None], f.shape)
-        log_p = self.log_prob(y.reshape(-1, 1), f.reshape(-1, 1)).reshape(f.shape) - 0.5 * z**2
-        return logsumexp(log_p, axis=1) - logsumexp(-0.5 * z**2)
+        wide = np.maximum(np.sqrt(variance), NARROWEST * self.scale)
+
+        def log_integrand(f: np.ndarray) -> np.ndarray:
+            return self._log_density(y[:, None] - f) - 0.5 * ((f - mean[:, None]) / wide[:, None]) ** 2
+
+        def slope(f: np.ndarray) -> np.ndarray:
+            return self.gradient(y[:, None], f) - (f - mean[:, None]) / wide[:, None] ** 2
+
+        low, high = np.minimum(mean, y)[:, None], np.maximum(mean, y)[:, None]
+        peak = _bisected(low, high, lambda f: slope(f) > 0)
+        top, reach = log_integrand(peak), math.sqrt(2 * DROP) * wide[:, None]
+        first = _bisected(peak - reach, peak, lambda f: log_integrand(f) < top - DROP)
+        last = _bisected(peak, peak + reach, lambda f: log_integrand(f) >= top - DROP)
+        f = first + (last - first) * np.linspace(0.0, 1.0, NODES)
+        step = (last - first)[:, 0] / ((NODES - 1) * wide * math.sqrt(2 * math.pi))
+        return logsumexp(log_integrand(f), axis=1) + np.log(step)
+
+    def _log_density(self, error: np.ndarray) -> np.ndarray:
+        """log p(ε) of errors of any shape."""
+        return self.log_prob(error.reshape(-1, 1), np.zeros((error.size, 1))).reshape(error.shape)
 
     def _far(self, y: Array, f: Array) -> Array:
         """|r/s|, within the range of floating point."""
@@ -83,3 +103,12 @@ class GeneralizedNormal(LaplaceLikelihood):
 def _unit_variance(shape: float) -> float:
     """Γ(3/p)/Γ(1/p): the variance at s = 1."""
     return math.exp(math.lgamma(3 / shape) - math.lgamma(1 / shape))
+
+
+def _bisected(low: np.ndarray, high: np.ndarray, goes_on: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    """Where a condition that holds from `low` on ceases to hold."""
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        further = goes_on(middle)
+        low, high = np.where(further, middle, low), np.where(further, high, middle)
+    return 0.5 * (low + high)
