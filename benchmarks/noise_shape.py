@@ -29,8 +29,9 @@ TEXT = """sin(x)/x at {size} points drawn from (−10, 10), noise of standard de
 kernel with the width learned (`gamma="ard"`); means over {draws} draws. *RMS error* is that of the mean at
 1000 points against the function, ± its standard error; *within 2 std.* the share of those points at which the
 function lies within two standard deviations of the mean, the noise not counted (0.95 would be right), and
-*targets* the share of 1000 new targets within 1.96 of theirs, the noise counted. p is found between 2 and 8,
-and is 2 unless another value gains ½ log n."""
+*targets* the share of 1000 new targets within 1.96 of theirs, the noise counted (0.95 would be right for
+Gaussian noise, 1 for uniform noise). The time of a fit includes learning the width. p is found between 2 and
+8, and is 2 unless another value gains ½ log n."""
 
 
 def draw(noise: Noise, seed: int) -> tuple[np.ndarray, ...]:

@@ -146,8 +146,8 @@ def figure_2(draws: int) -> str:
         "have C and ε by 5-fold cross-validation, with the Gaussian kernel the width as well; for the spline "
         "their inputs are moved to [0, 20], where it is positive definite. Their loss is flat within ε, as "
         "suits noise with sharp bounds. The last line is least squares on the constant and the six splines "
-        f"that come nearest to the true function, with an expected RMS error of {expected:.4f}: what is left "
-        "when nothing is lost by the choice of functions."
+        f"that come nearest to the true function, with an expected RMS error of {expected:.4f}: what least "
+        "squares leave when nothing is lost by the choice of functions; noise whose shape is known leaves less."
     )
     head = ["", "method", "vectors", "RMS error", "std. error", "other draws"]
     return f"## Figure 2\n\n{text}\n\n" + table(head, rows)

@@ -308,3 +308,5 @@ def test_the_predictive_density_is_the_integral_over_f(likelihood, spread):
             log_p = likelihood.log_prob(np.full((len(f), 1), at), f[:, None]) + norm.logpdf(f, 0.3, spread)
             exact = logsumexp(log_p) + math.log(f[1] - f[0])
         assert value == pytest.approx(exact, abs=1e-6, rel=1e-8)
+    far = likelihood.log_predictive(np.asarray([1e6]), np.zeros(1), np.full(1, spread**2))
+    assert np.isfinite(far).all()

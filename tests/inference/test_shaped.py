@@ -1,5 +1,7 @@
 """Noise with lighter tails than the Gaussian: the loop against brute force, and what it is good for."""
 
+import warnings
+
 import array_api_strict
 import numpy as np
 import pytest
@@ -321,6 +323,23 @@ def test_noise_that_is_far_too_small_is_warned_of():
     with pytest.warns(ConvergenceWarning, match="larger noise_variance or a smaller noise_shape"):
         result = fit(Phi, y, noise_shape=8.0, noise_variance=1e-4, fit_intercept=True)
     assert not result.converged
+
+
+@pytest.mark.parametrize("variance", [1e-10, 1e-8, 1e-6, 1e-5])
+def test_noise_without_a_mode_in_floating_point_is_warned_of(variance):
+    """Residuals to the sixth power of a thousand times s: the Hessian has no Cholesky factor."""
+    warned = 0
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X = rng.uniform(-10, 10, (20, 1))
+        y = np.sinc(X[:, 0] / np.pi) + rng.uniform(-0.2, 0.2, 20)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            result = fit(RBF(0.1).bind(X)(X), y, noise_variance=variance, noise_shape=8.0, fit_intercept=True)
+        assert result.converged or "were not found" in str(caught[-1].message)
+        assert np.isfinite(result.mean).all()
+        warned += len(caught)
+    assert warned
 
 
 def test_other_arrays_give_the_same_model():

@@ -65,8 +65,8 @@ def fit(
     t : (N,) targets; None where Phi has them.
     prior : "uniform", "aic", "bic", "ric" or a `Prior`.
     solver : "active-set", "thorough", "sequential", "mackay", "em" or a `Solver`. "thorough" is
-        ActiveSet(stages=10, rebuilds=4), for dictionaries whose parts can do each other's work, at ten to
-        thirty times the cost. Where the functions are known to be orthonormal (a `TransformOperator`, no
+        ActiveSet(stages=10, rebuilds=4), for dictionaries whose parts can do each other's work, at three to
+        twenty times the cost. Where the functions are known to be orthonormal (a `TransformOperator`, no
         intercept, no weights) the default name "active-set" stands for the closed form, "orthonormal";
         covariance is then a diagonal SciPy-sparse array.
     noise_variance : σ² > 0 where it is known, None to estimate it.
@@ -99,11 +99,14 @@ def fit(
         _check_shapeable(Phi, t, noise_prior, noise_shape)
     found = _by_gaussian_noise(Phi, t, sample_weight, center, prepared, solver, first_noise_variance)
     result, monitor = _in_user_units(*found), found[2]
+    reached = result.converged
     if shape != GAUSSIAN and not result.certificate.at_noise_floor and not monitor.stopped:
         data, (law, _, monitor) = check_data(Phi, t, sample_weight), prepared(found[1])
         shaped = ShapedFit(*data, center, shape, noise_variance, NOISE_FLOOR, law, as_solver(solver), monitor)
         result = shaped.run(result)
-    _warn(result, monitor, shape)
+    # the iterations sufficed, for Gaussian noise at least, and yet the mode was not found
+    lost = shape != GAUSSIAN and reached and not result.converged and monitor.going
+    _warn(result, monitor, shape, lost)
     return result
 
 
@@ -212,7 +215,7 @@ def _pair(noise_prior: Any) -> tuple[float, float]:
     return float(noise_prior[0]), float(noise_prior[1])
 
 
-def _warn(result: Result, monitor: Monitor, shape: float | None) -> None:
+def _warn(result: Result, monitor: Monitor, shape: float | None, lost: bool) -> None:
     if result.certificate.at_noise_floor:
         warnings.warn(
             f"The estimated noise variance fell to its floor, {NOISE_FLOOR:g} of the variance of y: the "
@@ -221,16 +224,16 @@ def _warn(result: Result, monitor: Monitor, shape: float | None) -> None:
             NoiseCollapseWarning,
             stacklevel=4,
         )
-    if result.noise_shape != GAUSSIAN and not result.converged and monitor.going:
+    if lost:
         warnings.warn(
             f"The most probable weights were not found under noise of variance {result.noise_variance:.3g} "
-            f"and shape {result.noise_shape:.3g}: the residuals are too large for it. Give a larger "
-            "noise_variance or a smaller noise_shape.",
+            f"and shape {result.noise_shape if shape is None else shape:.3g}: the residuals are too large "
+            "for it. Give a larger noise_variance or a smaller noise_shape.",
             ConvergenceWarning,
             stacklevel=4,
         )
-        return
-    warn_unless_converged(result.converged, monitor)
+    else:
+        warn_unless_converged(result.converged, monitor)
 
 
 def _in_user_units(solution: Solution, scaling: Scaling, monitor: Monitor) -> Result:

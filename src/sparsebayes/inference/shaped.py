@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsebayes._array import Array, namespace
+from sparsebayes._array import Array, NotPositiveDefinite, namespace
 from sparsebayes._checks import is_number
 from sparsebayes.bases.operators import DenseOperator, Operator
 from sparsebayes.inference.candidates import AllCandidates, Exact
@@ -66,9 +66,19 @@ class ShapedFit:
     monitor: Monitor
 
     def run(self, first: Result) -> Result:
-        """From the model of Gaussian noise to that of the shaped one."""
+        """From the model of Gaussian noise to that of the shaped one.
+
+        The former, as not converged, where the residuals are so large for given noise that there is no mode
+        to be had in floating point.
+        """
         if self.shape is None and self.size[0] < ROWS_PER_WEIGHT * (len(first.active) + self.center):
             return first
+        try:
+            return self._run(first)
+        except NotPositiveDefinite:
+            return replace(first, converged=False)
+
+    def _run(self, first: Result) -> Result:
         best = self._first_turn(first)
         for _ in range(TURNS):
             if not best.solution.converged:

@@ -24,7 +24,7 @@ LARGEST_SHAPE = 8.0  # beyond it rows count at the bounds alone, and a Gaussian 
 NODES = 257  # of the trapezium rule
 DROP = 40.0  # nats below its peak where an integrand counts as zero
 HALVINGS = 60
-NARROWEST = 1e-12  # in units of s: a smaller standard deviation of f counts as this
+NARROWEST = 1e-9  # in units of s: a smaller standard deviation of f counts as none
 FARTHEST = 1e30  # residual, in units of s, beyond which powers of it would not be numbers
 
 
@@ -86,9 +86,11 @@ class GeneralizedNormal(LaplaceLikelihood):
         top, reach = log_integrand(peak), math.sqrt(2 * DROP) * wide[:, None]
         first = _bisected(peak - reach, peak, lambda f: log_integrand(f) < top - DROP)
         last = _bisected(peak, peak + reach, lambda f: log_integrand(f) >= top - DROP)
-        f = first + (last - first) * np.linspace(0.0, 1.0, NODES)
-        step = (last - first)[:, 0] / ((NODES - 1) * wide * math.sqrt(2 * math.pi))
-        return logsumexp(log_integrand(f), axis=1) + np.log(step)
+        width = np.maximum((last - first)[:, 0], np.finfo(float).tiny)
+        f = first + width[:, None] * np.linspace(0.0, 1.0, NODES)
+        log_step = np.log(width) - np.log((NODES - 1) * wide * math.sqrt(2 * math.pi))
+        integral = logsumexp(log_integrand(f), axis=1) + log_step
+        return np.where(wide > NARROWEST * self.scale, integral, self._log_density(y - mean))
 
     def _log_density(self, error: np.ndarray) -> np.ndarray:
         """log p(ε) of errors of any shape."""
