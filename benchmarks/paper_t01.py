@@ -147,7 +147,7 @@ def figure_2(draws: int) -> str:
         "their inputs are moved to [0, 20], where it is positive definite. Their loss is flat within ε, as "
         "suits noise with sharp bounds. The last line is least squares on the constant and the six splines "
         f"that come nearest to the true function, with an expected RMS error of {expected:.4f}: what least "
-        "squares leave when nothing is lost by the choice of functions; noise whose shape is known leaves less."
+        "squares leave when nothing is lost by the choice of functions; a noise of known shape leaves less."
     )
     head = ["", "method", "vectors", "RMS error", "std. error", "other draws"]
     return f"## Figure 2\n\n{text}\n\n" + table(head, rows)
