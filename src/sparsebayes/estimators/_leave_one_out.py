@@ -22,7 +22,6 @@ from sparsebayes.estimators._classification import ClassificationModel
 from sparsebayes.estimators._regression import RegressionModel
 from sparsebayes.inference.classification import number_classes
 from sparsebayes.inference.left_out import LeftOut
-from sparsebayes.inference.noise_search import GAUSSIAN
 from sparsebayes.likelihoods import Multinomial
 
 
@@ -46,12 +45,8 @@ def leave_one_out(model: Any, X: Any, y: Any) -> LeaveOneOut:
 def _regression(model: RegressionModel, X: Any, y: np.ndarray) -> LeaveOneOut:
     result, columns = model._result, model._fitted_basis(model._queries(X))
     left_out = LeftOut.of(result, columns, y, None)
-    errors, variance = y - left_out.mean, left_out.noise + left_out.variance
-    if result.noise_shape == GAUSSIAN:
-        log_density = -0.5 * (np.log(2 * np.pi * variance) + errors**2 / variance)
-    else:
-        log_density = result.likelihood.log_predictive(y, left_out.mean, left_out.variance)
-    return LeaveOneOut(float(np.sqrt(np.mean(errors**2))), float(-np.mean(log_density)))
+    log_density = result.likelihood.log_predictive(y, left_out.mean, left_out.variance)
+    return LeaveOneOut(float(np.sqrt(np.mean((y - left_out.mean) ** 2))), float(-np.mean(log_density)))
 
 
 def _classification(model: ClassificationModel, X: Any, y: np.ndarray) -> LeaveOneOut:

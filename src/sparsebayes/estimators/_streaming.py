@@ -26,7 +26,7 @@ from sparsebayes.estimators._validation import (
     refuse_constant,
 )
 from sparsebayes.inference.chunks import parts_of
-from sparsebayes.inference.noise_search import GAUSSIAN
+from sparsebayes.likelihoods import GAUSSIAN
 from sparsebayes.rows import (
     Chunk,
     RowSource,

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparsebayes.inference.dense import DenseModel, GaussianEvidence
-from sparsebayes.inference.noise_search import GAUSSIAN
 from sparsebayes.inference.result import Result
+from sparsebayes.likelihoods import GAUSSIAN
 
 LARGEST_LEVERAGE = 1 - 1e-12  # of a row that a function has to itself
 

@@ -14,9 +14,8 @@ from scipy.optimize import minimize
 
 from sparsebayes._array import NotPositiveDefinite
 from sparsebayes.inference.laplace import LaplaceFit, Mode
-from sparsebayes.likelihoods import LARGEST_SHAPE, GeneralizedNormal
+from sparsebayes.likelihoods import GAUSSIAN, LARGEST_SHAPE, GeneralizedNormal
 
-GAUSSIAN = 2.0  # the shape of Gaussian noise
 REACH = 3.0  # how far log σ² may move in one search
 FLATNESS = 1e-6  # nats the last step may gain
 DIFFERENCE = 1e-5  # in log σ² and p, of the slopes
@@ -78,6 +77,3 @@ class NoiseSearch:
         if not found.fun < 0:
             return noise, first
         return noise_at(found.x), mode_under(noise_at(found.x))
-
-
-__all__ = ["GAUSSIAN", "NoiseSearch"]

@@ -20,10 +20,9 @@ from sparsebayes.bases.on_demand import KernelOperator
 from sparsebayes.inference.arguments import check_data, make_monitor, warn_unless_converged
 from sparsebayes.inference.chunks import is_in_memory, summarise_any
 from sparsebayes.inference.kernels import search_kernel
-from sparsebayes.inference.noise_search import GAUSSIAN
 from sparsebayes.inference.result import Result
 from sparsebayes.inference.shaped import ShapedFit, checked_shape
-from sparsebayes.likelihoods import Gaussian
+from sparsebayes.likelihoods import GAUSSIAN, Gaussian
 from sparsebayes.posterior import Problem
 from sparsebayes.priors import Prior, as_prior
 from sparsebayes.quadratic import Quadratic
@@ -101,9 +100,10 @@ def fit(
     result, monitor = _in_user_units(*found), found[2]
     reached = result.converged
     if shape != GAUSSIAN and not result.certificate.at_noise_floor and not monitor.stopped:
-        data, (law, _, monitor) = check_data(Phi, t, sample_weight), prepared(found[1])
-        shaped = ShapedFit(*data, center, shape, noise_variance, NOISE_FLOOR, law, as_solver(solver), monitor)
-        result = shaped.run(result)
+        operator, values, weights = check_data(Phi, t, sample_weight)
+        law, _, monitor = prepared(found[1])
+        noise, target = (shape, noise_variance, NOISE_FLOOR), Target.of(values, weights, center)
+        result = ShapedFit(operator, target, *noise, law, as_solver(solver), monitor).run(result)
     # the iterations sufficed, for Gaussian noise at least, and yet the mode was not found
     lost = shape != GAUSSIAN and reached and not result.converged and monitor.going
     _warn(result, monitor, shape, lost)

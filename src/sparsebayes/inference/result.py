@@ -9,7 +9,7 @@ import numpy as np
 
 from sparsebayes._array import Array, namespace, row_products
 from sparsebayes.bases.operators import as_operator
-from sparsebayes.likelihoods import GeneralizedNormal
+from sparsebayes.likelihoods import GAUSSIAN, GeneralizedNormal
 from sparsebayes.rows import pieces
 from sparsebayes.solvers import Certificate
 
@@ -44,7 +44,7 @@ class Result:
     n: float
     has_intercept: bool
     intercept_variance: float
-    noise_shape: float = 2.0
+    noise_shape: float = GAUSSIAN
 
     def predict(self, Phi: Any, return_std: bool = False) -> Any:
         """Mean at new rows of the N×M design (all M columns), and the standard deviation, noise included."""

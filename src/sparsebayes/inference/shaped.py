@@ -13,18 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from sparsebayes._array import Array, NotPositiveDefinite, namespace
+from sparsebayes._array import NotPositiveDefinite
 from sparsebayes._checks import is_number
 from sparsebayes.bases.operators import DenseOperator, Operator
 from sparsebayes.inference.candidates import AllCandidates, Exact
 from sparsebayes.inference.laplace import LaplaceFit, Mode
-from sparsebayes.inference.noise_search import GAUSSIAN, NoiseSearch
+from sparsebayes.inference.noise_search import NoiseSearch
 from sparsebayes.inference.result import Result
 from sparsebayes.inference.terms import Numbered, Terms, check_sizes, unscaled
-from sparsebayes.likelihoods import LARGEST_SHAPE, GeneralizedNormal
+from sparsebayes.likelihoods import GAUSSIAN, LARGEST_SHAPE, GeneralizedNormal
 from sparsebayes.priors import Prior
-from sparsebayes.rows import LaplaceRows
-from sparsebayes.rows.memory import target_size
+from sparsebayes.rows import LaplaceRows, Target
 from sparsebayes.solvers import Monitor, Solver
 
 FIRST_SHAPE = 4.0  # held while functions are chosen for the first time
@@ -48,16 +47,14 @@ def checked_shape(noise_shape: Any) -> float | None:
 
 @dataclass(frozen=True, eq=False)
 class ShapedFit:
-    """A regression under generalized normal noise; t is scaled here.
+    """A regression under generalized normal noise.
 
-    shape : p, None to estimate it.  variance : σ² in the units of t, None to estimate it.  floor : the least
-    share of the variance of t that σ² may be estimated at.
+    shape : p, None to estimate it.  variance : σ² in the user's units, None to estimate it.
+    floor : the least share of the variance of the target that σ² may be estimated at.
     """
 
     operator: Operator
-    t: Array
-    weights: Array | None
-    center: bool
+    target: Target
     shape: float | None
     variance: float | None
     floor: float
@@ -71,7 +68,7 @@ class ShapedFit:
         The former, as not converged, where the residuals are so large for given noise that there is no mode
         to be had in floating point.
         """
-        if self.shape is None and self.size[0] < ROWS_PER_WEIGHT * (len(first.active) + self.center):
+        if self.shape is None and self.target.n < ROWS_PER_WEIGHT * (len(first.active) + self.target.center):
             return first
         try:
             return self._run(first)
@@ -94,69 +91,56 @@ class ShapedFit:
                 break
         found = self._in_user_units(best)
         # p is one parameter more, which has to earn ½ log n [Schwarz 1978]
-        worth = first.objective + 0.5 * math.log(self.size[0])
+        worth = first.objective + 0.5 * math.log(self.target.n)
         return first if self.shape is None and found.objective < worth else found
 
     def _first_turn(self, first: Result) -> Exact:
         """Functions chosen anew under noise of a shape that is held, if only for now."""
-        rows = Numbered(self._rows(DenseOperator(self.operator.columns(first.active))), first.active)
         shape = FIRST_SHAPE if self.shape is None else self.shape
-        noise = GeneralizedNormal.of_variance(shape, first.noise_variance / self.size[2] ** 2)
-        mode = self._fit(rows.rows, noise).find_mode(*self._start(first).on(rows))
+        noise = GeneralizedNormal.of_variance(shape, first.noise_variance / self.target.scale**2)
+        active = DenseOperator(self.operator.columns(first.active))
+        rows = Numbered(self._rows(active, noise), first.active)
+        mode = self._fit(rows.rows).find_mode(*self._start(first).on(rows))
         return self._turn(rows, mode, noise, replace(self.search, shape=False))
 
     def _turn(self, rows: Numbered, mode: Mode, noise: GeneralizedNormal, search: NoiseSearch) -> Exact:
         """The best noise for a model, then the best functions under that noise."""
-        noise, mode = search.best(lambda noise: self._fit(rows.rows, noise), mode, noise)
-        self.monitor.factor = noise.variance * self.size[2] ** 2
+        noise, mode = search.best(lambda noise: self._fit(rows.rows.under(noise)), mode, noise)
+        self.monitor.factor = noise.variance * self.target.scale**2
         return self.candidates.run(
-            lambda operator: self._fit(self._rows(operator), noise), Terms.of(mode, rows)
+            lambda operator: self._fit(self._rows(operator, noise)), Terms.of(mode, rows)
         )
 
     @cached_property
     def search(self) -> NoiseSearch:
         """What is to be estimated of the noise of the scaled target."""
-        spread = self.size[3]
+        spread = self.target.spread
         return NoiseSearch(self.variance is None, self.shape is None, self.floor * spread, spread)
-
-    @cached_property
-    def size(self) -> tuple[float, float, float, float]:
-        """n, and the mean, scale and spread of t: see `Scaling`."""
-        counts = namespace(self.t).ones_like(self.t) if self.weights is None else self.weights
-        return target_size(self.t, counts, self.center)
-
-    @cached_property
-    def scaled(self) -> Array:
-        """(t − t̄)/τ as a column."""
-        _, mean, scale, _ = self.size
-        return ((self.t - mean) / scale)[:, None]
 
     @cached_property
     def candidates(self) -> AllCandidates:
         """All functions."""
         return AllCandidates(self.operator)
 
-    def _rows(self, operator: Operator) -> LaplaceRows:
-        noise = GeneralizedNormal(GAUSSIAN, 1.0)
-        rows = LaplaceRows(operator, self.scaled, noise, self.weights, self.center)
+    def _rows(self, operator: Operator, noise: GeneralizedNormal) -> LaplaceRows:
+        target = self.target
+        rows = LaplaceRows(operator, target.values[:, None], noise, target.weights, target.center)
         check_sizes(rows.design.norms)
         return rows
 
-    def _fit(self, rows: LaplaceRows, noise: GeneralizedNormal) -> LaplaceFit:
-        return LaplaceFit(
-            rows.under(noise), self.prior, self.solver, self.monitor, self.size[2], climbing=True
-        )
+    def _fit(self, rows: LaplaceRows) -> LaplaceFit:
+        return LaplaceFit(rows, self.prior, self.solver, self.monitor, self.target.scale, climbing=True)
 
     def _start(self, first: Result) -> Terms:
         """A model in the user's units as one of the scaled target."""
-        _, mean, scale, _ = self.size
-        b = namespace(first.mean).zeros_like(self.scaled[0, :]) + (first.intercept - mean) / scale
+        scale = self.target.scale
+        b = 0 * self.target.values[:1] + (first.intercept - self.target.mean) / scale
         nothing = np.zeros(len(first.active), dtype=np.int64)
         return Terms(first.active, nothing, first.alpha * scale**2, first.mean / scale, b)
 
     def _in_user_units(self, end: Exact) -> Result:
         """w, b and s in the units of t, log p(t) = log p(t/τ) − n log τ (n − 1 with an intercept)."""
-        n, mean, scale, _ = self.size
+        target, scale = self.target, self.target.scale
         mode, noise = end.solution.mode, _noise(end)
         found = unscaled(mode, end.rows)
         return Result(
@@ -164,7 +148,7 @@ class ShapedFit:
             mean=found["mean"] * scale,
             covariance=found["covariance"] * scale**2,
             alpha=found["alpha"] / scale**2,
-            intercept=mean + scale * float(found["intercept"][0]),
+            intercept=target.mean + scale * float(found["intercept"][0]),
             noise_variance=noise.variance * scale**2,
             log_evidence=mode.state.evidence + self.monitor.offset,
             objective=mode.objective + self.monitor.offset,
@@ -173,8 +157,8 @@ class ShapedFit:
             converged=end.solution.converged and mode.reached,
             certificate=replace(end.certificate, at_noise_floor=self.search.at_floor(noise)),
             column_means=found["centre"][0, :],
-            n=n,
-            has_intercept=self.center,
+            n=target.n,
+            has_intercept=target.center,
             # one row alone tells the intercept to within σ²; where residuals are small the curvature does not
             intercept_variance=min(float(found["intercept_covariance"][0, 0]), noise.variance) * scale**2,
             noise_shape=noise.shape,

@@ -7,9 +7,10 @@ curvature depends on f (the Laplace likelihoods) work on f of shape (N, K), K be
 from sparsebayes.likelihoods.base import LaplaceLikelihood
 from sparsebayes.likelihoods.classes import Bernoulli, ClassLikelihood, Multinomial
 from sparsebayes.likelihoods.gaussian import Gaussian
-from sparsebayes.likelihoods.generalized_normal import LARGEST_SHAPE, GeneralizedNormal
+from sparsebayes.likelihoods.generalized_normal import GAUSSIAN, LARGEST_SHAPE, GeneralizedNormal
 
 __all__ = [
+    "GAUSSIAN",
     "LARGEST_SHAPE",
     "Bernoulli",
     "ClassLikelihood",

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from sparsebayes._array import Array, namespace
 from sparsebayes.rows.memory import Scaling, target_size
 
 CONSTANT = 1e-13  # of the size of a column: what is left of it about its mean is rounding
@@ -16,13 +17,13 @@ CONSTANT = 1e-13  # of the size of a column: what is left of it about its mean i
 
 @dataclass(frozen=True)
 class Target:
-    """t/τ about its weighted mean (with an intercept), NumPy arrays.
+    """t/τ about its weighted mean (with an intercept).
 
     values : (N,).  weights : (N,) or None.  n : Σ weights.  mean, scale, spread : see `Scaling`.
     """
 
-    values: np.ndarray
-    weights: np.ndarray | None
+    values: Array
+    weights: Array | None
     n: float
     mean: float
     scale: float
@@ -30,9 +31,9 @@ class Target:
     center: bool
 
     @classmethod
-    def of(cls, t: np.ndarray, weights: np.ndarray | None, center: bool) -> Target:
+    def of(cls, t: Array, weights: Array | None, center: bool) -> Target:
         """The scaled target of t (N,)."""
-        counts = np.ones_like(t) if weights is None else weights
+        counts = namespace(t).ones_like(t) if weights is None else weights
         n, mean, scale, spread = target_size(t, counts, center)
         return cls((t - mean) / scale, weights, n, mean, scale, spread, center)
 
