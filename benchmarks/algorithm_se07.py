@@ -8,7 +8,7 @@
   out negative goes: the paper does not say.
 * Columns are as they are: no norm is mentioned. Splines are larger than wavelets by far, and so are their α,
   so that the smoothness prior hardly weighs on them.
-* Line 23: σ² by eq. 36, its denominator put right, after every tenth action.
+* Line 23: σ² by eq. 36, its denominator put right, after every tenth action, unless it is given.
 
 The library's own solvers keep a function only where it raises the objective, lose no digits, and do not
 depend on the size of a column.
@@ -33,10 +33,11 @@ class Algorithm1:
     active : functions in it, in the order they came.  alpha : (M,), ∞ for the others.  beta : 1/σ².
     """
 
-    def __init__(self, Phi: np.ndarray, t: np.ndarray, c: float) -> None:
+    def __init__(self, Phi: np.ndarray, t: np.ndarray, c: float, noise: float | None = None) -> None:
         self.prior = Smoothness(c)
         self.G, self.h, self.tt, self.n = Phi.T @ Phi, Phi.T @ t, float(t @ t), len(t)
-        self.beta = 1 / (FIRST_NOISE * float(t.var()))
+        self.noise_given = noise is not None
+        self.beta = 1 / (FIRST_NOISE * float(t.var()) if noise is None else noise)
         self.alpha = np.full(Phi.shape[1], np.inf)
         norms = np.sqrt(self.G.diagonal())
         first = int(np.argmax(np.abs(self.h) / np.where(norms > 0, norms, np.inf)))
@@ -52,14 +53,16 @@ class Algorithm1:
                 continue
             step += 1
             if step % NOISE_EVERY == 0:
-                self._estimate_noise()
+                if not self.noise_given:
+                    self._estimate_noise()
                 watch(self)
 
     def _visit(self, i: int) -> bool:
         """Add, re-estimate or delete function i; False where nothing is to be done."""
         inside = np.isfinite(self.alpha[i])
-        share = self.alpha[i] / (self.alpha[i] - self.S[i]) if inside else 1.0
-        alpha = self._turning_point(share * self.S[i], share * self.Q[i])
+        S, Q = self._outlook(i)
+        share = self.alpha[i] / (self.alpha[i] - S) if inside else 1.0
+        alpha = self._turning_point(share * S, share * Q)
         if not np.isfinite(alpha):
             if not inside or len(self.active) == 1:
                 return False
@@ -71,18 +74,21 @@ class Algorithm1:
         return True
 
     def _turning_point(self, s: float, q: float) -> float:
-        if not s > 0 or not np.isfinite(s + q * q):
+        if not 0 < s < q * q < np.inf:
             return np.inf
         return float(self.prior.turning_point(np.asarray([s]), np.asarray([q]), self.beta)[0])
 
+    def _outlook(self, i: int) -> tuple[float, float]:
+        """S and Q of function i [footnote 8, put right]."""
+        shared, beta = self.G[i, self.active], self.beta
+        S = beta * self.G[i, i] - beta**2 * shared @ self.covariance @ shared
+        return float(S), float(beta * (self.h[i] - self.mean @ shared))
+
     def _update(self) -> None:
-        """Σ and μ, and S and Q of all functions [footnote 8, put right]."""
+        """Σ and μ, from nothing."""
         J, beta = self.active, self.beta
-        rows = self.G[J]
-        self.covariance = np.linalg.inv(np.diag(self.alpha[J]) + beta * rows[:, J])
+        self.covariance = np.linalg.inv(np.diag(self.alpha[J]) + beta * self.G[np.ix_(J, J)])
         self.mean = beta * self.covariance @ self.h[J]
-        self.S = beta * self.G.diagonal() - beta**2 * np.einsum("jm,jm->m", rows, self.covariance @ rows)
-        self.Q = beta * (self.h - self.mean @ rows)
 
     def _estimate_noise(self) -> None:
         J, alpha = self.active, self.alpha[self.active]

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
-from algorithm_se07 import Algorithm1
 from common import table
 
 from sparsebayes import RelevanceVectorRegressor, ThinPlateSpline, Wavelet
 from sparsebayes.datasets import make_signal
 
 SIZE = 1024
-ACTIONS = 3000  # of algorithm 1; the second half counts
-UNSEEN = 10  # seed of the first of the draws that were not looked at
 HAAR, SPLINES = Wavelet("haar"), ThinPlateSpline(width=3.0)
 BASES = {"Haar and splines": HAAR + SPLINES, "Haar": HAAR, "splines": SPLINES}
 TEXT = """Blocks followed by Sinc, N = 1024, SNR 7, mean of {draws} draws; Haar wavelets to the default
@@ -62,17 +57,6 @@ PRINTED = [
     ["printed", "Haar", "ric", "", "75", "", "0.020", "", "", "", ""],
     ["printed", "splines", "ric", "", "72", "", "0.379", "", "", "", ""],
 ]
-LETTER = """## Figure 8 by algorithm 1 to the letter
-
-Where the 88 printed come from. `benchmarks/algorithm_se07.py` does what the paper says: any function is
-visited, line 11 keeps one wherever ℓ̂ turns at a finite α, s and q of functions in the model are taken from
-the difference α − S, columns have the norms they have. Nearly dependent functions then come and go for ever;
-when to stop is not printed, so what is shown are means over the second half of {actions} actions, and the
-standard deviation of S from state to state. Blocks and 3·Sinc.
-
-The wavelets are as many as in the optimum above; of splines there are some five times as many as there, each
-for a while. The 88 printed are within the fluctuation, the MSE printed is within that from draw to draw. What
-is printed for splines alone remains unexplained: they end up here with fewer, at a larger error."""
 
 
 def figures(draws: int) -> str:
@@ -88,30 +72,8 @@ def figures(draws: int) -> str:
         lines.append([signal, label, name, solver, *counts, f"{mse:.4f}", f"{objective:.1f}", *shares])
     head = ["signal", "basis", "prior", "solver", "S", "splines", "MSE", "evidence + log prior"]
     head += ["left", "right", "astray"]
-    sections = ["## Figures 7 and 8", TEXT.format(draws=draws), table(head, lines), *letter(draws)]
+    sections = ["## Figures 7 and 8", TEXT.format(draws=draws), table(head, lines)]
     return "\n\n".join(sections)
-
-
-def letter(draws: int) -> list[str]:
-    """Algorithm 1 on both parts, on these draws and on others."""
-    lines = []
-    for label, first, S, mse in (
-        ("Haar and splines", 0, 88, 0.009),
-        ("Haar and splines", UNSEEN, 88, 0.009),
-        ("splines", 0, 72, 0.379),
-    ):
-        found = [by_algorithm_1(label, seed) for seed in range(first, first + draws)]
-        lines.append([label, f"{first} to {first + draws - 1}", f"{S}", *_means(found), f"{mse}"])
-    head = ["basis", "draws", "S printed", "S", "wavelets", "splines", "left", "right", "MSE", "median"]
-    head += ["MSE printed"]
-    return [LETTER.format(actions=ACTIONS), table(head, lines)]
-
-
-def _means(found: list[list[float]]) -> list[str]:
-    S, wavelets, mse, left, right, spread, median = np.mean(found, axis=0)
-    both = [f"{left:.3f}", f"{right:.3f}"] if wavelets else ["–", "–"]
-    counts = [f"{S:.1f} ± {spread:.1f}", f"{wavelets:.1f}", f"{S - wavelets:.1f}"]
-    return [*counts, *both, f"{mse:.4f}", f"{median:.4f}"]
 
 
 def blocks_and_sinc(factor: float | None, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
@@ -138,26 +100,6 @@ def figure(factor: float | None, label: str, prior: str, solver: str, seed: int)
     first_spline = SIZE if "Haar" in label else 0
     splines = int(np.sum(model.relevance_ >= first_spline))
     return [len(model.relevance_), splines, mse, model.evidence_path_[-1], *parts]
-
-
-def by_algorithm_1(label: str, seed: int) -> list[float]:
-    """Means of S, of the wavelets among it, MSE, left, right; the standard deviation of S; the median MSE."""
-    X, y, f, _ = blocks_and_sinc(3.0, seed)
-    bound = BASES[label].bind(X)
-    n_wavelets = bound.n_functions - SIZE
-    Phi = np.asarray(bound.operator(X).columns(range(bound.n_functions)))
-    seen: list[list[float]] = []
-
-    def watch(model: Algorithm1) -> None:
-        J = np.asarray(model.active)
-        terms, wavelet = Phi[:, J] * model.mean, J < n_wavelets
-        haar, splines = terms[:, wavelet].sum(axis=1), terms[:, ~wavelet].sum(axis=1)
-        mse = float(np.mean((haar + splines + y.mean() - f) ** 2))
-        seen.append([len(J), int(wavelet.sum()), mse, *separation(haar, splines, f)[:2]])
-
-    Algorithm1(Phi, y - y.mean(), math.log(SIZE)).run(ACTIONS, np.random.default_rng(seed), watch)
-    late = np.asarray(seen[len(seen) // 2 :])
-    return [*late.mean(axis=0), float(late[:, 0].std()), float(np.median(late[:, 2]))]
 
 
 def separation(haar: np.ndarray, splines: np.ndarray, f: np.ndarray) -> list[float]:

@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 from blocks_sinc_se07 import figures
 from common import report, table
+from letter_se07 import letter
 from threadpoolctl import threadpool_limits
 
 from sparsebayes import RBF, Bias, WaveletDenoiser, fit
@@ -116,7 +117,8 @@ def main() -> None:
     parser.add_argument("--figures", type=int, default=5, help="noise draws of the figures (default 5)")
     options = parser.parse_args()
     head = ["signal", "basis, prior", "S printed", "S", "apart", "MSE printed", "MSE", "apart"]
-    sections = ["## Table 1\n\n" + TEXT, table(head, rows(options.draws)), figures(options.figures)]
+    sections = ["## Table 1\n\n" + TEXT, table(head, rows(options.draws))]
+    sections += [figures(options.figures), letter(options.figures)]
     report("paper_se07", "Schmolck & Everson (2007), table 1 and figures 7 and 8", sections)
 
 
