@@ -97,6 +97,14 @@ def test_batches_are_transformed_one_by_one(shape):
     assert_allclose(operator.synthesize(w), batch, atol=1e-12)
 
 
+@pytest.mark.parametrize(("n", "level"), [(1, None), (8, 0), (8, 1)])
+def test_results_have_memory_of_their_own(n, level):
+    operator = WaveletOperator(n, "haar", level)
+    values = np.arange(1.0, n + 1)
+    assert not np.shares_memory(operator.synthesize(values), values)
+    assert not np.shares_memory(operator.analyze(values), values)
+
+
 def test_default_depth_leaves_eight_coarse_coefficients():
     assert WaveletOperator(1024).levels == (7,)
     assert WaveletOperator((512, 64)).levels == (6, 3)

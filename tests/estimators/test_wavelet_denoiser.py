@@ -9,6 +9,7 @@ from sklearn.exceptions import NotFittedError
 from sparsebayes import Laplace, NoiseCollapseWarning, Smoothness, WaveletDenoiser
 from sparsebayes.bases import WaveletOperator
 from sparsebayes.datasets import SIGNALS, make_signal
+from sparsebayes.estimators._wavelet_denoiser import _moves
 
 PRIORS = ["auto", "aic", "bic", "ric", Smoothness(2.0), Laplace(10.0)]
 
@@ -152,6 +153,66 @@ def test_constant_signals_come_back(prior, value, n):
     assert_array_equal(std, 0.0)
 
 
+@pytest.mark.parametrize("prior", ["auto", "bic"])
+@pytest.mark.parametrize("n", [1, 9, 64])
+@pytest.mark.parametrize("shifts", [0, 4])
+def test_constant_signals_with_known_noise_are_like_those_that_hardly_vary(prior, n, shifts):
+    y = np.full(n, 3.3)
+    hardly = y + 1e-9 * np.random.default_rng(n).standard_normal(n)
+    denoiser = WaveletDenoiser(prior=prior, noise_variance=1.0, shifts=shifts)
+    mean, std = denoiser.fit_transform(y, return_std=True)
+    assert_allclose(mean, 3.3)
+    assert denoiser.n_active_ == 0
+    if n > 1:
+        assert_allclose(std, denoiser.fit_transform(hardly, return_std=True)[1], rtol=1e-6)
+
+
+@pytest.mark.parametrize("n", [1024, 2**16])
+@pytest.mark.parametrize(("offset", "noise"), [(1.7e9, 0.02), (300.0, 1e-9), (-1e6, 1e-6)])
+def test_an_offset_does_not_hide_the_noise(n, offset, noise):
+    e = noise * np.random.default_rng(0).standard_normal(n)
+    denoiser = WaveletDenoiser().fit(offset + e)
+    assert denoiser.noise_variance_ == pytest.approx(noise**2, rel=0.2)
+    assert denoiser.n_active_ < n / 10
+
+
+@pytest.mark.parametrize("shape", [(9,), (4, 3)])
+def test_all_shifts_are_different_and_no_more_than_there_are(shape):
+    y = np.random.default_rng(0).standard_normal(shape)
+    axes = range(len(shape))
+    denoiser = WaveletDenoiser("haar", "bic", level=1, noise_variance=0.5, ndim=len(shape))
+    each = [
+        np.roll(denoiser.fit_transform(np.roll(y, move, axes)), [-k for k in move], axes)
+        for move in np.ndindex(shape)
+    ]
+    for shifts in (y.size, 10 * y.size):
+        spun = denoiser.set_params(shifts=shifts).fit_transform(y)
+        assert_allclose(spun, np.mean(each, axis=0), atol=1e-12)
+    assert all(len(set(_moves(k, shape))) == k - 1 for k in range(1, y.size + 1))
+
+
+def test_the_mean_and_the_coefficients_are_the_denoised_signal():
+    _, y, _ = make_signal("blocks", 200, random_state=2)
+    denoiser = WaveletDenoiser()
+    denoised = denoiser.fit_transform(y + 7)
+    again = WaveletOperator(200).synthesize(denoiser.coef_) + denoiser.mean_
+    assert_allclose(again, denoised, atol=1e-12)
+
+
+def test_tables_keep_their_columns_in_a_pipeline():
+    pandas = pytest.importorskip("pandas", reason="pandas is an extra")
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    rows = np.stack([make_signal("bumps", 64, random_state=k)[1] for k in range(4)])
+    table = pandas.DataFrame(rows, columns=[f"t{k}" for k in range(64)], index=list("abcd"))
+    pipeline = make_pipeline(WaveletDenoiser(), StandardScaler()).set_output(transform="pandas")
+    out = pipeline.fit_transform(table)
+    assert list(out.columns) == list(table.columns)
+    assert list(out.index) == list("abcd")
+    assert_allclose(WaveletDenoiser().fit_transform(table), WaveletDenoiser().fit_transform(rows))
+
+
 @pytest.mark.parametrize("n", [3, 5, 7])
 @pytest.mark.parametrize("prior", ["auto", "bic"])
 def test_very_short_signals(n, prior):
@@ -176,7 +237,7 @@ def test_mostly_flat_signal_has_noise_where_it_varies():
 
 def test_uniform_prior_warns_of_the_collapse():
     _, y, _ = make_signal("bumps", 128, random_state=1)
-    with pytest.warns(NoiseCollapseWarning):
+    with pytest.warns(NoiseCollapseWarning, match="noise variance of X .* use prior='auto'"):
         WaveletDenoiser(prior="uniform").fit(y)
 
 
@@ -189,6 +250,10 @@ def test_uniform_prior_warns_of_the_collapse():
         (WaveletDenoiser(ndim=2), np.zeros(8), "X must have 2 axes"),
         (WaveletDenoiser(), ["a", "b"], "X must hold real numbers"),
         (WaveletDenoiser(), [1j, 2j], "X must hold real numbers"),
+        (WaveletDenoiser(), np.ma.masked_invalid([1.0, np.nan, 2.0]), "X must not be a masked array"),
+        (WaveletDenoiser(), 1e160 * np.arange(32.0), "X must be neither larger than 1e"),
+        (WaveletDenoiser(), 1e-160 * np.arange(32.0), "X must be neither larger than 1e"),
+        (WaveletDenoiser(prior="bic"), 1.7e308 * np.eye(1, 32)[0], "X must be neither larger than 1e"),
         (WaveletDenoiser(level=6), np.arange(32.0), "level must be None or an integer from 0 to 5"),
         (WaveletDenoiser("bior4.4"), np.arange(32.0), "analysis is not the adjoint"),
         (WaveletDenoiser(prior="best"), np.arange(32.0), "prior must be one of \\['auto', 'uniform'"),

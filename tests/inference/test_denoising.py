@@ -9,11 +9,11 @@ from sparsebayes.inference.denoising import (
     BLOCK,
     _runs,
     noise_from_finest,
-    pointwise_variance,
     shrink_by_evidence,
     shrink_by_risk,
     shrink_with,
 )
+from sparsebayes.inference.pointwise import FEW, pointwise_variance
 from sparsebayes.inference.risk import (
     CANDIDATES,
     VARIANCES,
@@ -123,12 +123,19 @@ def test_runs_are_every_band_once_in_order(shape):
     assert sum(len(sizes) for _, sizes in _runs(details)) == len(details)
 
 
-@pytest.mark.parametrize("shape", [(64,), (100,), (61,), (16, 24), (15, 9), (8, 6, 10)], ids=str)
-def test_pointwise_variance_is_the_diagonal(shape):
-    operator = WaveletOperator(shape, "db3")
+SHAPES = [(64,), (100,), (61,), (16, 24), (15, 9), (1, 13), (3, 2), (8, 6, 10), (7, 5, 9), (11, 1, 6)]
+
+
+@pytest.mark.parametrize("shape", [*SHAPES, (FEW + 45,)], ids=str)
+@pytest.mark.parametrize("wavelet", ["haar", "db3", "sym8"])
+@pytest.mark.parametrize("level", [None, 1, "most"])
+@pytest.mark.parametrize("share", [0.4, 1.0])
+def test_pointwise_variance_is_the_diagonal(shape, wavelet, level, share):
+    level = max(shape).bit_length() - 1 if level == "most" else level
+    operator = WaveletOperator(shape, wavelet, level)
     N = operator.shape[0]
     rng = np.random.default_rng(4)
-    variance = rng.random(N) * (rng.random(N) < 0.4)
+    variance = rng.random(N) * (rng.random(N) < share)
     Phi = operator.columns(range(N))
     expected = np.diag(Phi @ np.diag(variance) @ Phi.T).reshape(shape)
     assert_allclose(pointwise_variance(operator, variance), expected, atol=1e-12)
@@ -167,3 +174,24 @@ def test_noise_of_pure_noise(shape):
     shrunk = shrink_by_risk(w, operator, None)
     details = np.concatenate([shrunk.coef[b.where] for b in operator.bands if b.kind])
     assert np.mean(details**2) < 0.05 * 9.0
+
+
+@pytest.mark.parametrize("wavelet", ["haar", "db4", "sym8", "coif3"])
+@pytest.mark.parametrize("offset", [0.0, 5.0, -1e6])
+def test_noise_of_a_signal_that_is_mostly_flat(wavelet, offset):
+    rng = np.random.default_rng(8)
+    signal = np.zeros(1024)
+    signal[400:800] = 3 + rng.standard_normal(400)
+    operator = WaveletOperator(1024, wavelet)
+    signal += offset
+    assert noise_from_finest(operator.analyze(signal - signal.mean()), operator) == pytest.approx(
+        0.4, rel=0.3
+    )
+
+
+@pytest.mark.parametrize("noise", [1e-3, 1e-6, 1e-9])
+def test_small_noise_beside_a_large_trend_is_seen(noise):
+    rng = np.random.default_rng(9)
+    signal = np.cos(np.linspace(0, 2 * np.pi, 2**16, endpoint=False)) + noise * rng.standard_normal(2**16)
+    operator = WaveletOperator(2**16)
+    assert noise_from_finest(operator.analyze(signal), operator) == pytest.approx(noise**2, rel=0.1)

@@ -12,11 +12,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 import pywt
+import scipy.sparse
 
 from sparsebayes.bases.orthonormal import TransformOperator
 
@@ -143,13 +144,39 @@ class WaveletOperator(TransformOperator):
         self.block = plan(self.signal_shape, self.levels)
         self.bands = tuple(self.block.bands())
 
+    @cached_property
+    def squared_factors(self) -> list[tuple[Band, tuple[scipy.sparse.csr_array, ...]]]:
+        """Every band with the squares of its functions, which are products of functions along the axes:
+
+        for each axis of n samples a sparse (n, m) array, m being the size of the band along it.
+        """
+        whole = tuple(scipy.sparse.eye_array(n, format="csr") for n in self.signal_shape)
+        return [(band, tuple(a.power(2) for a in along)) for band, along in self._factors(self.block, whole)]
+
+    def _factors(self, block: Block, along: tuple[Any, ...]) -> Iterator[tuple[Band, tuple[Any, ...]]]:
+        """The bands of a block and their functions along every axis, given those of the block."""
+        if block.coarser is None:
+            assert block.coarse is not None
+            yield block.coarse, along
+            return
+        for axis, edge in block.edges:
+            yield from self._factors(edge, _replaced(along, axis, along[axis][:, -1:]))
+            along = _replaced(along, axis, along[axis][:, :-1])
+        halves = {axis: _halves(along[axis], self.wavelet) for axis in block.axes}
+        coarser = tuple(halves[k]["a"] if k in halves else a for k, a in enumerate(along))
+        yield from self._factors(block.coarser, coarser)
+        for band in block.details:
+            kinds = enumerate(band.kind)
+            yield band, tuple(along[k] if kind == "n" else halves[k][kind] for k, kind in kinds)
+
     def _forward(self, v: np.ndarray) -> np.ndarray:
         out = np.empty((len(v), self.shape[1]))
         self._analyze(self.block, v, out)
         return out
 
     def _backward(self, w: np.ndarray) -> np.ndarray:
-        return self._synthesize(self.block, w)
+        v = self._synthesize(self.block, w)
+        return v.copy() if self.block.coarser is None else v  # nothing was done to it: w itself
 
     def _analyze(self, block: Block, v: np.ndarray, out: np.ndarray) -> None:
         if block.coarser is None:
@@ -195,6 +222,30 @@ def _slab(v: np.ndarray, axis: int, which: int) -> np.ndarray:
     index = [slice(None)] * v.ndim
     index[axis + 1] = slice(-1, None) if which else slice(0, -1)
     return v[tuple(index)]
+
+
+def _replaced(along: tuple[Any, ...], axis: int, functions: Any) -> tuple[Any, ...]:
+    return (*along[:axis], functions, *along[axis + 1 :])
+
+
+def _halves(functions: Any, wavelet: Any) -> dict[str, Any]:
+    """The averages and the differences ("a", "d") of functions along an axis, an even number of them."""
+    m = functions.shape[1]
+    unit = np.zeros(m // 2)
+    unit[0] = 1.0
+    pairs = {"a": pywt.idwt(unit, None, wavelet, MODE), "d": pywt.idwt(None, unit, wavelet, MODE)}
+    return {kind: functions @ _shifted(first, m // 2) for kind, first in pairs.items()}
+
+
+def _shifted(first: np.ndarray, count: int) -> scipy.sparse.csr_array:
+    """Its circular shifts by 0, 2, 4, … as the columns of a sparse array."""
+    places = np.flatnonzero(first)
+    rows = (places[None, :] + 2 * np.arange(count)[:, None]) % len(first)
+    values = np.broadcast_to(first[places], rows.shape)
+    columns = np.broadcast_to(np.arange(count)[:, None], rows.shape)
+    return scipy.sparse.csr_array(
+        (values.ravel(), (rows.ravel(), columns.ravel())), shape=(len(first), count)
+    )
 
 
 def as_orthogonal(wavelet: Any) -> Any:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import _check_feature_names, check_is_fitted
 
 from sparsebayes._checks import is_number
 from sparsebayes.bases.transforms import WaveletOperator
 from sparsebayes.inference import denoising
 from sparsebayes.inference.denoising import Shrinkage
+from sparsebayes.inference.pointwise import pointwise_variance
 from sparsebayes.priors import Prior, as_prior
 
 # shifts follow multiples of these fractions of each axis: evenly spread however many there are
@@ -21,10 +23,11 @@ SPREAD = (
     (0.754877666246693, 0.569840290998053),
     (0.819172513396164, 0.671043606703789, 0.549700477901970),
 )
-ROUNDING = 1e-13  # of the largest sample: variation below it is none
+ROUNDING = 4 * float(np.finfo(float).eps)  # of the largest sample: variation below it is none
+LARGEST = 1e120  # sample: the squares of what is reckoned with are numbers
 
 
-class WaveletDenoiser(BaseEstimator):
+class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Denoise signals, images or volumes by sparse Bayesian shrinkage of their wavelet coefficients.
 
     The signal is t = Φw + ε with orthonormal wavelets Φ and w_m ~ N(0, 1/α_m) [SE07], for which the most
@@ -47,7 +50,8 @@ class WaveletDenoiser(BaseEstimator):
         σ² where it is known.
     shifts : int, default=0
         With k > 1 the average over k circular shifts of the signal (cycle spinning), which removes artefacts
-        of where the wavelets happen to lie. The noise and the constants are those of the signal as it is.
+        of where the wavelets happen to lie; all shifts there are where k is larger. The noise and the
+        constants are those of the signal as it is.
     ndim : {1, 2, 3}, default=1
         How many axes one signal has: 1 for signals, 2 for images, 3 for volumes. X of that many axes is one
         signal, X with one axis more a batch of them, along its first axis. A 2-D array is therefore a batch
@@ -60,11 +64,16 @@ class WaveletDenoiser(BaseEstimator):
     n_active_ : int or ndarray of shape (n_signals,)
         Wavelets that were kept.
     coef_ : ndarray of shape (n_samples,) or (n_signals, n_samples)
-        Posterior means of the coefficients, in the order of `bands_`; without shifts.
+        Posterior means of the coefficients of the signal less its mean, in the order of `bands_`; without
+        shifts.
+    mean_ : float or ndarray of shape (n_signals,)
+        The mean of each signal, taken off before and added again after.
     bands_ : tuple of Band
         Which coefficients belong to which level and orientation, coarse to fine.
     c_ : ndarray of shape (n_bands,) or (n_signals, n_bands)
         With prior="auto" the constant of every band; NaN for those kept as they are.
+    n_features_in_, feature_names_in_ : int, ndarray of str
+        Of a table with a signal in every row: how many samples each has, and what its columns are called.
 
     Notes
     -----
@@ -115,7 +124,9 @@ class WaveletDenoiser(BaseEstimator):
         self._checked_parameters()
         signals, single = self._signals(X)
         operator = self._operator(signals)
-        self._store([self._shrunk(operator, signal)[0] for signal in signals], operator, single)
+        self._name_samples(X, single)
+        centred = (_centred(signal) for signal in signals)
+        self._store([(self._shrunk(operator, rest), mean) for rest, mean in centred], operator, single)
         return self
 
     def transform(self, X: Any, return_std: bool = False) -> Any:
@@ -149,8 +160,9 @@ class WaveletDenoiser(BaseEstimator):
         self._checked_parameters()
         signals, single = self._signals(X)
         operator = self._operator(signals)
+        self._name_samples(X, single)
         pairs = [self._denoised(operator, signal, return_std) for signal in signals]
-        self._store([shrunk for _, shrunk in pairs], operator, single)
+        self._store([found for _, found in pairs], operator, single)
         return _collected([denoised for denoised, _ in pairs], single)
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -170,6 +182,8 @@ class WaveletDenoiser(BaseEstimator):
 
     def _signals(self, X: Any) -> tuple[np.ndarray, bool]:
         """X as a batch of float64 signals, and whether it is a single one."""
+        if np.ma.isMaskedArray(X):
+            raise ValueError("X must not be a masked array: every sample must be there; fill the gaps first.")
         values = np.asarray(X)
         if values.dtype.kind not in "biuf":
             raise ValueError(f"X must hold real numbers, got an array of dtype {values.dtype}.")
@@ -186,6 +200,14 @@ class WaveletDenoiser(BaseEstimator):
         single = values.ndim == self.ndim
         return (values[None] if single else values), single
 
+    def _name_samples(self, X: Any, single: bool) -> None:
+        """What `set_output` needs to know of a table that has a signal in every row."""
+        for name in ("n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)
+        if self.ndim == 1 and not single:
+            _check_feature_names(self, X, reset=True)
+            self.n_features_in_ = np.shape(X)[1]
+
     def _operator(self, signals: np.ndarray) -> WaveletOperator:
         operator = WaveletOperator(signals.shape[1:], self.wavelet, self.level)
         if self.noise_variance is None and not any(band.kind for band in operator.bands):
@@ -195,68 +217,78 @@ class WaveletDenoiser(BaseEstimator):
             )
         return operator
 
-    def _shrunk(self, operator: WaveletOperator, signal: np.ndarray) -> tuple[Shrinkage, np.ndarray, float]:
-        """Its shrunk coefficients, the coefficients as they were, and the mean taken off first."""
-        mean = float(signal.mean())
-        w = operator.analyze(signal - mean)
-        if _is_flat(w, signal):
-            return denoising.untouched(w, operator, self.noise_variance), w, mean
+    def _shrunk(self, operator: WaveletOperator, rest: np.ndarray) -> Shrinkage:
+        """The shrunk coefficients of a signal less its mean."""
+        w = operator.analyze(rest)
         if denoising.is_automatic(self.prior):
-            return denoising.shrink_by_risk(w, operator, self.noise_variance), w, mean
-        return denoising.shrink_by_evidence(w, operator, self.prior, self.noise_variance), w, mean
+            return denoising.shrink_by_risk(w, operator, self.noise_variance)
+        return denoising.shrink_by_evidence(w, operator, self.prior, self.noise_variance)
 
     def _denoised(
         self, operator: WaveletOperator, signal: np.ndarray, return_std: bool
-    ) -> tuple[tuple[np.ndarray, np.ndarray | None], Shrinkage]:
-        """(mean, std or None), and what the unshifted signal gave."""
-        shrunk, w, mean = self._shrunk(operator, signal)
+    ) -> tuple[tuple[np.ndarray, np.ndarray | None], tuple[Shrinkage, float]]:
+        """(denoised, std or None), and what the unshifted signal gave."""
+        rest, mean = _centred(signal)
+        shrunk = self._shrunk(operator, rest)
         total = operator.synthesize(shrunk.coef)
         variance = self._variance(operator, shrunk) if return_std else None
-        moves = _moves(int(self.shifts), signal.shape)
+        moves, axes = _moves(int(self.shifts), signal.shape), range(signal.ndim)
         for move in moves:
-            w = operator.analyze(np.roll(signal, move, range(signal.ndim)) - mean)
+            w = operator.analyze(np.roll(rest, move, axes))
             moved = denoising.like(shrunk, w, operator, self.prior)
             back = tuple(-k for k in move)
-            total += np.roll(operator.synthesize(moved.coef), back, range(signal.ndim))
+            total += np.roll(operator.synthesize(moved.coef), back, axes)
             if variance is not None:
-                variance += np.roll(self._variance(operator, moved), back, range(signal.ndim))
+                variance += np.roll(self._variance(operator, moved), back, axes)
         total /= len(moves) + 1
         total += mean
         std = None if variance is None else np.sqrt(variance / (len(moves) + 1))
-        return (total, std), shrunk
+        return (total, std), (shrunk, mean)
 
     def _variance(self, operator: WaveletOperator, shrunk: Shrinkage) -> np.ndarray:
         """Of the posterior at every sample; that of the mean as well, where it was not among the wavelets."""
-        variance = denoising.pointwise_variance(operator, shrunk.gamma)
+        variance = pointwise_variance(operator, shrunk.gamma)
         if not shrunk.flat:
             variance += 1 / variance.size
         return shrunk.noise_variance * variance
 
-    def _store(self, found: list[Shrinkage], operator: WaveletOperator, single: bool) -> None:
+    def _store(self, found: list[tuple[Shrinkage, float]], operator: WaveletOperator, single: bool) -> None:
         pick = (lambda values: values[0]) if single else np.asarray
-        self.noise_variance_ = pick([each.noise_variance for each in found])
-        self.n_active_ = pick([each.n_active for each in found])
-        self.coef_ = pick([each.coef for each in found])
+        self.noise_variance_ = pick([each.noise_variance for each, _ in found])
+        self.n_active_ = pick([each.n_active for each, _ in found])
+        self.coef_ = pick([each.coef for each, _ in found])
+        self.mean_ = pick([mean for _, mean in found])
         self.bands_ = operator.bands
-        self.c_ = pick([each.constants for each in found])
+        self.c_ = pick([each.constants for each, _ in found])
 
 
-def _is_flat(w: np.ndarray, signal: np.ndarray) -> bool:
-    """Whether nothing varies, rounding aside."""
-    return _largest(w) <= ROUNDING * math.sqrt(len(w)) * _largest(signal)
-
-
-def _largest(values: np.ndarray) -> float:
-    """Of the absolute values, without an array of them."""
-    return float(max(values.max(), -values.min()))
+def _centred(signal: np.ndarray) -> tuple[np.ndarray, float]:
+    """The signal less its mean, and the mean; nothing is left where nothing varies, rounding aside."""
+    low, high = float(signal.min()), float(signal.max())
+    peak, spread = max(high, -low), high - low
+    if spread <= ROUNDING * peak:
+        return np.zeros_like(signal), low
+    if peak > LARGEST or spread < 1 / LARGEST:
+        raise ValueError(
+            f"X must be neither larger than {LARGEST:g} nor vary by less than {1 / LARGEST:g}, beyond which "
+            f"squares are no numbers, got samples from {low:g} to {high:g}; give it in other units."
+        )
+    mean = float(signal.mean())
+    return signal - mean, mean
 
 
 def _moves(shifts: int, shape: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """The circular shifts beside none."""
+    """The circular shifts beside none: all different, and no more than there are."""
+    none = (0,) * len(shape)
+    if shifts >= math.prod(shape):
+        return [move for move in itertools.product(*map(range, shape)) if move != none]
     fractions = SPREAD[len(shape) - 1]
-    return [
-        tuple(int(n * (i * f % 1.0)) for n, f in zip(shape, fractions, strict=True)) for i in range(1, shifts)
-    ]
+    moves = {none: None}  # in this order
+    for i in itertools.count(1):
+        if len(moves) >= shifts:
+            break
+        moves[tuple(int(n * (i * f % 1.0)) for n, f in zip(shape, fractions, strict=True))] = None
+    return list(moves)[1:]
 
 
 def _collected(denoised: list[tuple[np.ndarray, np.ndarray | None]], single: bool) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,13 +12,13 @@ import numpy as np
 
 from sparsebayes.bases.orthonormal import SpikeOperator
 from sparsebayes.bases.transforms import Band, WaveletOperator
-from sparsebayes.inference.regression import fit
+from sparsebayes.inference.regression import NoiseCollapseWarning, fit
 from sparsebayes.inference.risk import best_constants, histogram, histograms
 
 AUTOMATIC = "auto"
 MEDIAN = 0.6744897501960817  # of |z|, z standard normal
 BLOCK = 1 << 15  # coefficients worked on at a time
-COLUMNS = 64  # wavelets held at a time where the error bars need them one by one
+DUST = 16  # times what a filter leaves of a constant, up to which a coefficient counts as zero
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +57,7 @@ def is_automatic(prior: Any) -> bool:
 def noise_from_finest(w: np.ndarray, operator: WaveletOperator) -> float:
     """σ² by the median absolute coefficient of the finest level, differences along all axes halved there.
 
-    Where more than half of them are zero, by their mean square.
+    Where more than half of them are zero, rounding aside, by their mean square.
     """
     band = max(
         (b for b in operator.bands if b.level == 1 and set(b.kind) <= {"d", "n"} and b.kind), key=_size
@@ -64,7 +65,24 @@ def noise_from_finest(w: np.ndarray, operator: WaveletOperator) -> float:
     finest = np.abs(w[band.where])
     finest.partition((len(finest) - 1) // 2)  # in place: the lower median
     middle = float(finest[(len(finest) - 1) // 2])
-    return (middle / MEDIAN) ** 2 if middle > 0 else float(np.mean(finest**2))
+    return (middle / MEDIAN) ** 2 if middle > _dust(w, operator) else float(np.mean(finest**2))
+
+
+def _dust(w: np.ndarray, operator: WaveletOperator) -> float:
+    """What may be left, in a coefficient of the finest level, of samples that do not vary.
+
+    The differences of a wavelet add up to zero only as far as its tables go. A function of level j that adds
+    a to the samples has a coefficient of about a 2^(j/2), for every axis.
+    """
+    uneven = abs(math.fsum(operator.wavelet.dec_hi)) + float(np.finfo(float).eps)
+    halvings = (sum(min(band.level, k) for k in operator.levels) for band in operator.bands)
+    sizes = (largest(w[b.where]) / 2 ** (k / 2) for b, k in zip(operator.bands, halvings, strict=True))
+    return DUST * uneven * max(sizes)
+
+
+def largest(values: np.ndarray) -> float:
+    """Of the absolute values, without an array of them."""
+    return float(max(values.max(), -values.min()))
 
 
 def _size(band: Band) -> int:
@@ -78,7 +96,7 @@ def shrink_by_risk(w: np.ndarray, operator: WaveletOperator, noise_variance: flo
     """
     sigma2 = noise_from_finest(w, operator) if noise_variance is None else noise_variance
     if not sigma2 > 0:
-        return untouched(w, operator, None)
+        return untouched(w, operator)
     shrunk = [k for k, band in enumerate(operator.bands) if band.kind]
     constants = np.full(len(operator.bands), math.nan)
     if shrunk:
@@ -145,55 +163,34 @@ def shrink_by_evidence(
     w: np.ndarray, operator: WaveletOperator, prior: Any, noise_variance: float | None
 ) -> Shrinkage:
     """All coefficients under one prior, the noise by the evidence where it is not given [SE07]."""
+    coef, constants = np.zeros(len(w)), np.full(len(operator.bands), math.nan)
+    if not w.any():  # nothing to find, and no noise but that given
+        return Shrinkage(w, coef, noise_variance or 0.0, constants)
     # of the coefficients as a signal, spikes are the orthonormal functions
-    result = fit(SpikeOperator(len(w)), w, prior=prior, noise_variance=noise_variance)
-    coef = np.zeros(len(w))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NoiseCollapseWarning)  # it speaks of what a denoiser does not have
+        result = fit(SpikeOperator(len(w)), w, prior=prior, noise_variance=noise_variance)
+    if result.certificate.at_noise_floor:
+        warnings.warn(
+            f"The noise variance of X was estimated as next to nothing ({result.noise_variance:.3g}), with "
+            f"{len(result.active)} of {len(w)} wavelets kept: under this prior the evidence has no maximum. "
+            "Give noise_variance a value, or use prior='auto'.",
+            NoiseCollapseWarning,
+            stacklevel=2,
+        )
     coef[result.active] = result.mean
-    return Shrinkage(w, coef, result.noise_variance, np.full(len(operator.bands), math.nan))
+    return Shrinkage(w, coef, result.noise_variance, constants)
 
 
 def like(shrunk: Shrinkage, w: np.ndarray, operator: WaveletOperator, prior: Any) -> Shrinkage:
     """Other coefficients of the same signal, shrunk with the noise and the constants found before."""
     if not shrunk.noise_variance:
-        return untouched(w, operator, None)
+        return untouched(w, operator)
     if is_automatic(prior):
         return shrink_with(w, operator, shrunk.noise_variance, shrunk.constants)
     return shrink_by_evidence(w, operator, prior, shrunk.noise_variance)
 
 
-def untouched(w: np.ndarray, operator: WaveletOperator, noise_variance: float | None) -> Shrinkage:
-    """All coefficients as they are: of a signal that does not vary, the noise is none unless it is given."""
-    constants = np.full(len(operator.bands), math.nan)
-    return Shrinkage(w, w, noise_variance or 0.0, constants, operator.bands)
-
-
-def pointwise_variance(operator: WaveletOperator, variance: np.ndarray) -> np.ndarray:
-    """diag(Φ diag(variance) Φᵀ) = Σ_m variance_m φ_m², exactly, as an array of the shape of the signal.
-
-    Where every axis can be halved evenly, the wavelets of a band are shifts of one another and the sum is a
-    circular convolution: O(N log N) a band. Else wavelet by wavelet over those with a variance: O(SN).
-    """
-    shape = operator.signal_shape
-    if all(n % 2**k == 0 for n, k in zip(shape, operator.levels, strict=True)):
-        total = np.zeros(shape)
-        for band in operator.bands:
-            total += _convolved(operator, band, variance[band.where])
-        return np.maximum(total, 0.0)
-    result, active = np.zeros(math.prod(shape)), np.flatnonzero(variance)
-    for start in range(0, len(active), COLUMNS):
-        chosen = active[start : start + COLUMNS]
-        result += operator.columns(chosen) ** 2 @ variance[chosen]
-    return result.reshape(shape)
-
-
-def _convolved(operator: WaveletOperator, band: Band, variance: np.ndarray) -> Any:
-    if not variance.any():
-        return 0.0
-    shape = operator.signal_shape
-    axes = tuple(range(len(shape)))
-    first = operator.columns([band.where.start]).reshape(shape) ** 2
-    spread = np.zeros(shape)
-    steps = tuple(slice(None, None, n // m) for n, m in zip(shape, band.shape, strict=True))
-    spread[steps] = variance.reshape(band.shape)
-    product = np.fft.rfftn(first, axes=axes) * np.fft.rfftn(spread, axes=axes)
-    return np.fft.irfftn(product, s=shape, axes=axes)
+def untouched(w: np.ndarray, operator: WaveletOperator) -> Shrinkage:
+    """All coefficients as they are: of a signal without noise."""
+    return Shrinkage(w, w, 0.0, np.full(len(operator.bands), math.nan), operator.bands)
