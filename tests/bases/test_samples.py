@@ -1,5 +1,7 @@
 """Cosines and spikes on the samples of a signal, and dictionaries made of several transforms."""
 
+import tracemalloc
+
 import array_api_strict
 import numpy as np
 import pytest
@@ -8,11 +10,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sparsebayes import DCT, RelevanceVectorRegressor, Spike, ThinPlateSpline, Wavelet, fit
 from sparsebayes.bases import (
     DCTOperator,
+    DenseOperator,
     SpikeOperator,
     StackedOperator,
     TransformOperator,
     WaveletOperator,
 )
+from sparsebayes.datasets import make_signal
 
 SHAPES = [(1,), (2,), (7,), (16,), (33,), (2, 3), (8, 5), (1, 4), (3, 4, 5)]
 OPERATORS = [DCTOperator, SpikeOperator, WaveletOperator]
@@ -40,6 +44,69 @@ def test_orthonormal_and_each_the_inverse_of_the_other(kind, shape):
     assert_allclose(operator.synthesize(w).reshape(2, N), w @ Phi.T, atol=1e-12)
     assert_allclose(operator.synthesize(operator.analyze(v)), v, atol=1e-12)
     assert_allclose(operator.adjoint(v.reshape(2, N).T), Phi.T @ v.reshape(2, N).T, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", OPERATORS)
+@pytest.mark.parametrize("shape", [(33,), (8, 5)], ids=str)
+@pytest.mark.parametrize(("n_samples", "n_functions"), [(0, 3), (3, 0), (4, 20), (50, 7), (100, 33)])
+def test_entries_and_combinations_are_those_of_the_columns(kind, shape, n_samples, n_functions):
+    operator = kind(shape)
+    rng = np.random.default_rng(n_samples)
+    N = operator.shape[0]
+    samples, J = rng.integers(0, N, n_samples), rng.permutation(N)[:n_functions]
+    w = rng.standard_normal(n_functions)
+    columns = operator.columns(J)
+    assert_allclose(operator.at(samples, J), columns[samples], atol=1e-14)
+    assert_allclose(operator.combination(J, w), columns @ w, atol=1e-13)
+
+
+def test_combinations_of_stacked_operators_are_those_of_their_columns():
+    rng = np.random.default_rng(0)
+    operator = StackedOperator(
+        [WaveletOperator(24), DenseOperator(rng.standard_normal((24, 5))), DCTOperator(24)]
+    )
+    for J in ([3, 52, 26, 0, 24], [30], [25, 26], []):
+        w = rng.standard_normal(len(J))
+        assert_allclose(operator.combination(J, w), operator.columns(J) @ w, atol=1e-13)
+
+
+@pytest.mark.parametrize("basis", [Wavelet("db2"), DCT() + Spike(), Wavelet("haar") + ThinPlateSpline(0.3)])
+def test_weighted_sums_are_those_of_the_functions(basis):
+    X = positions(40)[np.random.default_rng(1).permutation(40)]
+    bound = basis.bind(X).select([5, 2, 39, 17])
+    queries = np.random.default_rng(2).uniform(-1.2, 1.2, (300, 1))
+    w = np.asarray([1.0, -2.0, 0.5, 3.0])
+    for at in (X, X[:7], queries, queries[:0]):
+        assert_allclose(bound.weighted(at, w), bound(at) @ w, atol=1e-12)
+
+
+def test_the_nearest_sample_counts_however_far_it_is():
+    rng = np.random.default_rng(3)
+    for d in (1, 2):
+        X, queries = rng.standard_normal((30, d)), 2 * rng.standard_normal((200, d))
+        nearest = np.argmin(((queries[:, None] - X[None]) ** 2).sum(axis=2), axis=1)
+        assert_array_equal(Spike().bind(X)(queries).argmax(axis=1), nearest)
+        far = Spike().bind(X)(np.asarray([[1e300] * d, [-1e155] * d]))
+        assert_array_equal(far.sum(axis=1), 1.0)
+    ends = Spike().bind(X[:, :1])(np.asarray([[1e300], [-1e300]])).argmax(axis=1)
+    assert_array_equal(ends, [X[:, 0].argmax(), X[:, 0].argmin()])
+
+
+@pytest.mark.parametrize("prior", ["uniform", "bic"])
+def test_memory_of_a_fit_is_linear_in_the_samples(prior):
+    n = 4096
+    X, y, f = make_signal("doppler", n, snr=7.0, random_state=0)
+    model = RelevanceVectorRegressor(
+        Wavelet(), prior=prior, noise_variance=float(f.var() / 49), fit_intercept=False
+    )
+    tracemalloc.start()
+    predicted = model.fit(X, y).predict(X)
+    few, std = model.predict(X[:3], return_std=True)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8 * n * 100
+    assert_allclose(few, predicted[:3], atol=1e-12)
+    assert_allclose(std**2, np.diag(model.predict(X[:3], return_cov=True)[1]), rtol=1e-9)
 
 
 @pytest.mark.parametrize("center", [False, True])

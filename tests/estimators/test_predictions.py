@@ -119,7 +119,7 @@ def test_predictions_do_not_depend_on_working_memory(variance):
         sizes.append(len(rows))
         return basis(rows)
 
-    watched.centred_at = basis.centred_at
+    watched.centred_at, watched.few_batches = basis.centred_at, basis.few_batches
     model._fitted_basis = watched
     with sklearn.config_context(working_memory=0.02):
         few_at_a_time = model.predict(queries, return_std=True)

@@ -41,6 +41,15 @@ class BoundBasis(ABC):
     def select(self, J: Sequence[int]) -> BoundBasis:
         """The functions J alone, in that order."""
 
+    def weighted(self, X: Array, weights: Array) -> Array:
+        """Φw at the rows of X (n,), with w = weights (M,)."""
+        return self(X) @ weights
+
+    @property
+    def few_batches(self) -> bool:
+        """Whether every call costs much however few the rows, so that many rows had better go together."""
+        return False
+
     def operator(self, X: Array) -> Operator:
         """Φ at the rows of X as an operator, which need not hold it densely."""
         return DenseOperator(self(X))
@@ -181,8 +190,22 @@ class BoundConcatenation(BoundBasis):
 
     def contributions(self, X: Array, weights: Array) -> Array:
         """What each part adds to Φw at the rows of X: (parts, n), with w = weights (M,)."""
-        pieces = [part(X) @ w for part, w in zip(self.parts, self._apart(weights), strict=True)]
-        return namespace(*pieces).stack(pieces)
+        return namespace(weights).stack(self._weighted_parts(X, weights))
+
+    def weighted(self, X: Array, weights: Array) -> Array:
+        """Φw at the rows of X; what each part adds to it where some part has a way of its own."""
+        if not self.few_batches:
+            return super().weighted(X, weights)
+        pieces = self._weighted_parts(X, weights)
+        return sum(pieces[1:], start=pieces[0])
+
+    @property
+    def few_batches(self) -> bool:
+        """Whether that holds for some part with functions."""
+        return any(part.few_batches for part in self.parts if part.n_functions)
+
+    def _weighted_parts(self, X: Array, weights: Array) -> list[Array]:
+        return [part.weighted(X, w) for part, w in zip(self.parts, self._apart(weights), strict=True)]
 
     @property
     def log_scales(self) -> np.ndarray:

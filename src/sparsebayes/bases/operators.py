@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -50,6 +50,10 @@ class Operator(ABC):
     @abstractmethod
     def adjoint(self, V: Array) -> Array:
         """Φᵀ V for V of shape (N, k): an (M, k) array."""
+
+    def combination(self, J: Indices, weights: Array) -> Array:
+        """Φ[:, J] w for w = weights (|J|,)."""
+        return self.columns(J) @ weights
 
     def means_and_norms(self, weights: Array, center: bool) -> tuple[Array, Array]:
         """Weighted column means m and norms of Φ − 1mᵀ, each of length M; m = 0 with `center=False`.
@@ -223,19 +227,29 @@ class StackedOperator(Operator):
 
     def columns(self, J: Indices) -> Array:
         """Φ[:, J], each column from the part it belongs to, in the order asked for."""
-        J = np.asarray(J, dtype=np.int64)
-        owner = np.searchsorted(self.starts, J, side="right") - 1
         order, pieces = [], []
-        for k in np.unique(owner):
-            mine = np.flatnonzero(owner == k)
+        for part, mine, numbers in self._owners(J):
             order.append(mine)
-            pieces.append(self.parts[k].columns(J[mine] - self.starts[k]))
+            pieces.append(part.columns(numbers))
         if len(pieces) == 1:
             return pieces[0]
         if not pieces:
             return self.parts[0].columns(J)
         xp = namespace(*pieces)
         return take(xp.concat(pieces, axis=1), np.argsort(np.concatenate(order)), axis=1)
+
+    def combination(self, J: Indices, weights: Array) -> Array:
+        """Φ[:, J] w, what each part adds to it."""
+        pieces = [part.combination(numbers, take(weights, mine)) for part, mine, numbers in self._owners(J)]
+        return sum(pieces[1:], start=pieces[0]) if pieces else self.parts[0].combination(J, weights)
+
+    def _owners(self, J: Indices) -> Iterator[tuple[Operator, np.ndarray, np.ndarray]]:
+        """Parts that own some of J: which of J they are, and their numbers in the part."""
+        J = np.asarray(J, dtype=np.int64)
+        owner = np.searchsorted(self.starts, J, side="right") - 1
+        for k in np.unique(owner):
+            mine = np.flatnonzero(owner == k)
+            yield self.parts[k], mine, J[mine] - self.starts[k]
 
     def adjoint(self, V: Array) -> Array:
         """Φᵀ V, the parts below each other."""

@@ -16,7 +16,7 @@ import numpy as np
 import scipy.fft
 
 from sparsebayes._array import Array, Indices, asfloat64, to_numpy
-from sparsebayes.bases.operators import Operator, block_means_and_norms
+from sparsebayes.bases.operators import BLOCK_ELEMENTS, Operator, block_means_and_norms
 
 CANCELLED = 1e-6  # of a squared norm: below it too few digits are left of 1 − Nφ̄²
 
@@ -67,10 +67,36 @@ class TransformOperator(Operator):
     def columns(self, J: Indices) -> Array:
         """Φ[:, J], each column synthesised from its unit vector."""
         J = np.asarray(J, dtype=np.int64)
-        units = np.zeros((len(J), self.shape[1]))
-        units[np.arange(len(J)), J] = 1.0
-        columns = self._backward(units).reshape(len(J), self.shape[0]).T
+        columns = self._backward(self._units(J)).reshape(len(J), self.shape[0]).T
         return columns if self._like is None else asfloat64(columns, like=self._like)
+
+    def combination(self, J: Indices, weights: Array) -> Array:
+        """Φ[:, J] w by one transform."""
+        w = np.zeros(self.shape[1])
+        np.add.at(w, np.asarray(J, dtype=np.int64), to_numpy(weights))
+        return asfloat64(self.synthesize(w).ravel(), like=weights)
+
+    def at(self, samples: np.ndarray, J: np.ndarray) -> np.ndarray:
+        """Φ[samples, J], by a transform for each of J or for each sample, whichever are fewer."""
+        distinct, which = np.unique(samples, return_inverse=True)
+        step = max(1, BLOCK_ELEMENTS // self.shape[0])
+        found = np.empty((len(distinct), len(J)))
+        if len(J) <= len(distinct):
+            for start in range(0, len(J), step):
+                block = slice(start, start + step)
+                found[:, block] = to_numpy(self.columns(J[block]))[distinct]
+        else:
+            for start in range(0, len(distinct), step):
+                block = slice(start, start + step)
+                units = self._units(distinct[block]).reshape(-1, *self.signal_shape)
+                found[block] = self._forward(units)[:, J]
+        return found[which]
+
+    def _units(self, places: np.ndarray) -> np.ndarray:
+        """Vectors of N that are 1 at one place and 0 elsewhere."""
+        units = np.zeros((len(places), self.shape[0]))
+        units[np.arange(len(places)), places] = 1.0
+        return units
 
     def adjoint(self, V: Array) -> Array:
         """Φᵀ V by the fast transform."""

@@ -15,6 +15,8 @@ from sparsebayes.bases.base import Basis, BoundBasis, as_indices, as_points
 from sparsebayes.bases.operators import DenseOperator, Operator
 from sparsebayes.bases.orthonormal import DCTOperator, SpikeOperator, TransformOperator
 
+FARTHEST = 1e150  # where a query may be: squares of distances are numbers
+
 
 class SampledBasis(Basis):
     """Orthonormal functions over the rows of X: row n is sample n of the signal.
@@ -96,8 +98,18 @@ class BoundSamples(BoundBasis):
     def __call__(self, X: Array) -> Array:
         """Φ (n, M): the functions at the samples nearest to the rows of X."""
         X = as_points(X, n_inputs=int(self.points.shape[1]))
-        columns = self.transform.columns(self.kept)
-        return asfloat64(columns[self._samples(X)], like=X)
+        return asfloat64(self.transform.at(self._samples(X), self.kept), like=X)
+
+    def weighted(self, X: Array, weights: Array) -> Array:
+        """Φw at the rows of X, by one transform."""
+        X = as_points(X, n_inputs=int(self.points.shape[1]))
+        values = to_numpy(self.transform.combination(self.kept, to_numpy(weights)))
+        return asfloat64(values[self._samples(X)], like=X)
+
+    @property
+    def few_batches(self) -> bool:
+        """Every batch costs transforms of all samples."""
+        return True
 
     def select(self, J: Sequence[int]) -> BoundSamples:
         """The functions J of those kept."""
@@ -117,6 +129,19 @@ class BoundSamples(BoundBasis):
         """The number of the sample nearest to each row of X."""
         if self._is_training(X):
             return np.arange(len(self.points))
-        if not X.shape[0]:
+        points, X = to_numpy(self.points), np.clip(to_numpy(X), -FARTHEST, FARTHEST)
+        if not len(X):
             return np.zeros(0, dtype=np.int64)
-        return np.asarray(KDTree(to_numpy(self.points)).query(to_numpy(X))[1], dtype=np.int64)
+        if points.shape[1] == 1:
+            return _nearest_on_a_line(points[:, 0], X[:, 0])
+        return np.asarray(KDTree(points).query(X)[1], dtype=np.int64)
+
+
+def _nearest_on_a_line(points: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """The number of the point nearest to each x, the lower of two that are equally near."""
+    order = np.argsort(points, kind="stable")
+    ordered = points[order]
+    right = np.searchsorted(ordered, x)
+    left = np.maximum(right - 1, 0)
+    right = np.minimum(right, len(points) - 1)
+    return order[np.where(ordered[right] - x < x - ordered[left], right, left)]

@@ -118,13 +118,17 @@ class SparseBayesModel(BaseEstimator, metaclass=ABCMeta):
         self._result, self._fitted_basis = result, bound.select(retained.tolist())
         self.relevance_ = numbers[retained]
         self.relevance_vectors_ = centres(self._fitted_basis, self.n_features_in_)
-        diagonal = scipy.sparse.issparse(result.covariance)
-        self.covariance_ = result.covariance.toarray() if diagonal else result.covariance
         self.log_evidence_ = result.log_evidence
         self.evidence_path_ = result.evidence_path
         self.n_iter_ = result.n_iter
         self.converged_ = result.converged
         self.certificate_ = result.certificate
+
+    @property
+    def covariance_(self) -> np.ndarray:
+        """Posterior covariance Σ of the weights, made dense only when asked for."""
+        covariance = self._result.covariance
+        return covariance.toarray() if scipy.sparse.issparse(covariance) else covariance
 
     def _rows_of(self, X: Any, rows: np.ndarray) -> Any:
         """The training data `rows` alone: of a kernel matrix the columns as well, now and in predictions."""
@@ -148,7 +152,8 @@ class SparseBayesModel(BaseEstimator, metaclass=ABCMeta):
         whole = check_inputs(self, X[:1] if on_disk else X, fitting=False)
         n, d = X.shape if on_disk else whole.shape
         # every batch of sparse rows costs a look at all columns, so that fewer of them are better
-        numbers = affordable() if scipy.sparse.issparse(whole) else min(affordable(), LARGEST_BATCH)
+        few = scipy.sparse.issparse(whole) or self._fitted_basis.few_batches
+        numbers = affordable() if few else min(affordable(), LARGEST_BATCH)
         step = max(1, numbers // max(width + (d if on_disk else 0), 1))
         for batch in gen_batches(n, min(n, step if most is None else min(step, most))):
             yield self._query(check_values(self, X[batch], fitting=False) if on_disk else whole[batch])

@@ -113,10 +113,12 @@ class RegressionModel(RegressorMixin, SparseBayesModel):
         check_is_fitted(self)
         means, variances = [], []
         for rows in self._query_batches(X, *self._needs(return_std)):
+            if not return_std:
+                means.append(self._fitted_basis.weighted(rows, self.coef_) + self.intercept_)
+                continue
             columns = self._fitted_basis(rows)
             means.append(columns @ self.coef_ + self.intercept_)
-            if return_std:
-                variances.append(self._variance(rows, columns))
+            variances.append(self._variance(rows, columns))
         mean = np.concatenate(means)
         return (mean, np.sqrt(np.concatenate(variances))) if return_std else mean
 

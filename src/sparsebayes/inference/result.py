@@ -56,9 +56,11 @@ class Result:
         return (mean, std[0]) if return_std else mean
 
     def _predicted(self, Phi: Any, with_std: bool) -> tuple[Array, ...]:
-        columns = as_operator(Phi).columns(self.active)
-        mean = columns @ self.mean + self.intercept
-        return (mean, namespace(mean).sqrt(self.variance(columns))) if with_std else (mean,)
+        operator = as_operator(Phi)
+        if not with_std:
+            return (operator.combination(self.active, self.mean) + self.intercept,)
+        columns = operator.columns(self.active)
+        return columns @ self.mean + self.intercept, namespace(columns).sqrt(self.variance(columns))
 
     def variance(self, columns: Array) -> Array:
         """σ² + φᵀΣφ, and with an intercept σ² + v + (φ−φ̄)ᵀΣ(φ−φ̄); φ the retained functions only.
