@@ -102,3 +102,10 @@ def test_diagonals_are_added_in_place_however_an_array_is_stored(view):
     expected = A + np.diag(np.arange(float(len(A))))
     np.testing.assert_array_equal(_array.add_diagonal(A, np.arange(float(len(A)))), expected)
     np.testing.assert_array_equal(A, expected)
+
+
+@pytest.mark.parametrize("convert", [np.asarray, array_api_strict.asarray, np.ndarray.tolist])
+def test_what_is_complex(convert):
+    assert _array.is_complex(convert(np.ones(3) + 0j))
+    assert not any(_array.is_complex(convert(np.ones(3).astype(kind))) for kind in (float, int, bool))
+    assert not _array.is_complex(None)

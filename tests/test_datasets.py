@@ -1,9 +1,10 @@
 import math
+from functools import partial
 
 import numpy as np
 import pytest
 
-from sparsebayes.datasets import make_ripley, make_sinc, make_sinc2d, sinc
+from sparsebayes.datasets import make_friedman, make_ripley, make_signal, make_sinc, make_sinc2d, sinc
 
 
 def test_sinc_is_sin_x_over_x_and_one_at_zero():
@@ -64,6 +65,18 @@ def test_ripleys_probabilities_are_calibrated_and_the_best_error_is_about_nine_p
     assert error == pytest.approx(0.09, abs=0.005)
 
 
+@pytest.mark.parametrize(
+    "make", [make_sinc, make_sinc2d, make_ripley, make_friedman, partial(make_signal, "bumps")]
+)
+def test_a_generator_is_drawn_from(make):
+    rng = np.random.default_rng(1)
+    first, second = make(n=30, random_state=rng), make(n=30, random_state=rng)
+    again = make(n=30, random_state=np.random.default_rng(1))
+    for one, same in zip(first, again, strict=True):
+        np.testing.assert_array_equal(one, same)
+    assert not np.array_equal(first[1], second[1])
+
+
 @pytest.mark.parametrize("make", [make_sinc, make_sinc2d, make_ripley])
 def test_a_seed_fixes_the_draw(make):
     first, again, other = (make(n=30, random_state=seed) for seed in (1, 1, 2))
@@ -81,6 +94,12 @@ def test_a_seed_fixes_the_draw(make):
         (lambda: make_sinc(noise="cauchy"), "noise must be 'gaussian', 'uniform' or None, got 'cauchy'"),
         (lambda: make_sinc(scale=-1.0), "scale must be a finite number >= 0, got -1.0"),
         (lambda: make_sinc2d(noise=math.nan), "noise must be a finite number >= 0, got nan"),
+        (lambda: make_sinc(True), "n must be an integer >= 1, got True"),
+        (lambda: make_sinc("5"), "n must be an integer >= 1, got '5'"),
+        (lambda: make_sinc(5, ["x"]), r"noise must be 'gaussian', 'uniform' or None, got \['x'\]"),
+        (lambda: make_sinc(5, "gaussian", "a"), "scale must be a finite number >= 0, got 'a'"),
+        (lambda: make_sinc(5, "gaussian", 10**400), "scale must be a finite number >= 0, got 1000"),
+        (lambda: make_sinc2d(5, None), "noise must be a finite number >= 0, got None"),
     ],
 )
 def test_bad_arguments_are_named(call, message):

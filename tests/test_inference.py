@@ -1,4 +1,5 @@
 import warnings
+from fractions import Fraction
 
 import array_api_strict
 import numpy as np
@@ -240,6 +241,17 @@ def test_progress_is_printed_and_a_callback_stops_the_fit(capsys):
         ({"t": np.arange(5.0) * 1e160}, "y must have values between"),
         ({"noise_variance": 0.0}, "noise_variance must be a finite number > 0"),
         ({"noise_variance": -1}, "noise_variance must be"),
+        ({"noise_variance": 10**400}, "noise_variance must be a finite number > 0 or None, got 1000"),
+        ({"first_noise_variance": 10**400}, "first_noise_variance must be a finite number > 0"),
+        ({"noise_variance": Fraction(10**400, 3)}, "noise_variance must be a finite number > 0"),
+        ({"noise_prior": (1, 10**400)}, "noise_prior must be a pair"),
+        ({"noise_shape": 10**400}, "noise_shape must be"),
+        ({"tol": 10**400}, "tol must be a finite number > 0"),
+        ({"t": np.ones(5) * 1j}, "t must hold real numbers, got complex ones"),
+        ({"t": [1j] * 5}, "t must hold real numbers, got complex ones"),
+        ({"Phi": np.ones((5, 2)) * 1j}, "Phi must hold real numbers, got complex ones"),
+        ({"Phi": scipy.sparse.csr_array(np.eye(5) * 1j)}, "Phi must hold real numbers, got complex ones"),
+        ({"sample_weight": np.ones(5) + 0j}, "sample_weight must hold real numbers, got complex ones"),
         ({"noise_variance": "big"}, "noise_variance must be"),
         ({"tol": "fine"}, "tol must be"),
         ({"max_iter": True}, "max_iter must be"),

@@ -77,6 +77,15 @@ def test_friedman_snr(number):
     ("call", "message"),
     [
         (lambda: make_signal("noise"), "name must be one of"),
+        (lambda: make_signal(["blocks"]), r"name must be one of .*, got \['blocks'\]"),
+        (lambda: make_signal(None), "name must be one of .*, got None"),
+        (lambda: make_signal("bumps", snr=1e-320), "snr must be large enough for the noise to be finite"),
+        (
+            lambda: make_friedman(snr=5e-324),
+            "snr must be large enough for the noise to be finite, got 5e-324",
+        ),
+        (lambda: make_friedman(snr=10**400), "snr must be a finite number > 0 or None, got 1000"),
+        (lambda: make_friedman(n=True), "n must be an integer >= 1, got True"),
         (lambda: make_signal("bumps", 4), "n must be an integer >= 8, got 4"),
         (lambda: make_signal("bumps", snr=0.0), "snr must be a finite number > 0 or None, got 0.0"),
         (lambda: make_friedman(4), "number must be 1, 2 or 3, got 4"),

@@ -58,6 +58,13 @@ def asfloat64(x: Array, like: Array | None = None) -> Array:
     return xp.asarray(x, dtype=xp.float64, device=device(like))
 
 
+def is_complex(x: Any) -> bool:
+    """Whether x, an array or a sequence of numbers, is complex."""
+    if array_api_compat.is_array_api_obj(x):
+        return bool(namespace(x).isdtype(x.dtype, "complex floating"))
+    return np.asarray(x).dtype.kind == "c"
+
+
 def index(J: Any, like: Array) -> Array:
     """The integer indices J as an array in the namespace and on the device of `like`."""
     xp = namespace(like)

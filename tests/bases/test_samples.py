@@ -1,11 +1,15 @@
 """Cosines and spikes on the samples of a signal, and dictionaries made of several transforms."""
 
+import pickle
 import tracemalloc
 
 import array_api_strict
 import numpy as np
 import pytest
+import pywt
+import scipy.sparse
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 
 from sparsebayes import DCT, RelevanceVectorRegressor, Spike, ThinPlateSpline, Wavelet, fit
 from sparsebayes.bases import (
@@ -147,6 +151,103 @@ def test_shape_must_have_as_many_samples_as_rows(basis):
     assert basis.bind(positions(6)).operator(positions(6)).signal_shape == (2, 3)
     with pytest.raises(ValueError, match=r"shape must have as many samples as X has rows \(7\)"):
         basis.bind(positions(7))
+
+
+@pytest.mark.parametrize("kind", [DCT, Spike, Wavelet])
+def test_a_number_is_the_shape_of_a_signal(kind):
+    X = positions(16)
+    assert kind(shape=16).bind(X).operator(X).signal_shape == (16,)
+    assert_array_equal(kind(shape=np.int64(16)).bind(X)(X), kind().bind(X)(X))
+    with pytest.raises(ValueError, match=r"shape must have as many samples as X has rows \(16\), got 15"):
+        kind(shape=15).bind(X)
+
+
+@pytest.mark.parametrize(
+    "shape", [1.5, "ab", "", True, (4, 4.0), (), (1, 1, 4, 4), np.asarray(16), {}], ids=repr
+)
+@pytest.mark.parametrize("kind", [DCT, Spike, Wavelet])
+def test_what_is_no_shape_is_refused(kind, shape):
+    with pytest.raises(ValueError, match=r"^shape must be one to three integers >= 1, got "):
+        kind(shape=shape).bind(positions(16))
+
+
+@pytest.mark.parametrize("basis", [Wavelet(shape=(8, 8)), Wavelet(shape=(8, 8)) + Spike((8, 8))], ids=str)
+def test_rows_of_weight_zero_are_missing_from_an_image(basis):
+    X, y = positions(64), np.random.default_rng(0).standard_normal(64)
+    weights = np.ones(64)
+    model = RelevanceVectorRegressor(basis, noise_variance=1.0)
+    assert model.fit(X, y, sample_weight=weights).n_features_in_ == 1
+    weights[5] = 0.0
+    words = (
+        r"as X has rows \(63, those of sample_weight zero being left out, which an image .*\), got \(8, 8\)"
+    )
+    with pytest.raises(ValueError, match=words):
+        model.fit(X, y, sample_weight=weights)
+
+
+@pytest.mark.parametrize("again", [clone, lambda model: pickle.loads(pickle.dumps(model))])
+def test_a_wavelet_object_survives_copies_of_the_model(again):
+    X = positions(32)
+    y = np.where(X[:, 0] > 0.2, 1.0, -1.0) + 0.1 * np.random.default_rng(1).standard_normal(32)
+    model = RelevanceVectorRegressor(Wavelet(pywt.Wavelet("db2")), prior="bic")
+    expected = RelevanceVectorRegressor(Wavelet("db2"), prior="bic").fit(X, y).predict(X)
+    assert_array_equal(again(model).fit(X, y).predict(X), expected)
+    assert_array_equal(again(again(model).fit(X, y)).fit(X, y).predict(X), expected)
+
+
+@pytest.mark.parametrize("shape", [(15, 2), (17, 2), (15, 16), (2, 16), (16,), (16, 2, 1), ()], ids=str)
+@pytest.mark.parametrize("kind", OPERATORS)
+def test_the_adjoint_refuses_other_rows(kind, shape):
+    for operator in (kind(16), kind((4, 4))):
+        with pytest.raises(ValueError, match=r"V must have shape \(16, k\), got "):
+            operator.adjoint(np.ones(shape))
+
+
+@pytest.mark.parametrize("convert", [np.asarray, array_api_strict.asarray, np.ndarray.tolist])
+@pytest.mark.parametrize("kind", OPERATORS)
+def test_complex_numbers_are_refused(kind, convert):
+    operator, values = kind(8), convert(np.ones(8) + 0j)
+    calls = {"v": operator.analyze, "w": operator.synthesize, "t": lambda t: fit(operator, t)}
+    for name, call in calls.items():
+        with pytest.raises(ValueError, match=f"^{name} must hold real numbers, got complex ones"):
+            call(values)
+    with pytest.raises(ValueError, match=r"^V must hold real numbers"):
+        operator.adjoint(np.ones((8, 2)) * 1j)
+
+
+@pytest.mark.parametrize(
+    "make", [np.asarray, scipy.sparse.csr_array, array_api_strict.asarray, DenseOperator]
+)
+def test_a_stack_takes_matrices(make):
+    A = np.random.default_rng(2).standard_normal((8, 3))
+    if make is array_api_strict.asarray:
+        stack = StackedOperator([make(A), make(A)])
+        assert_array_equal(np.asarray(stack.columns(range(6))), np.hstack([A, A]))
+        return
+    stack = StackedOperator([make(A), DCTOperator(8)])
+    assert stack.shape == (8, 11)
+    assert_array_equal(stack.columns(range(3)), A)
+    V = np.random.default_rng(3).standard_normal((8, 2))
+    assert_allclose(stack.adjoint(V), stack.columns(range(11)).T @ V, atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ([], r"parts must be a list of at least one operator or matrix, got \[\]\."),
+        (3, r"parts must be a list of at least one operator or matrix, got 3\."),
+        (None, r"parts must be a list of at least one operator or matrix, got None\."),
+        (DCTOperator(8), "parts must be a list of at least one operator or matrix, got <"),
+        ([DCTOperator(8), DCTOperator(9)], r"parts must have the same number of rows, got \[8, 9\]\."),
+        ([np.ones((8, 2)), DCTOperator(9)], r"parts must have the same number of rows, got \[8, 9\]\."),
+        ([DCTOperator(8), "haar"], r"each of parts must be an operator or a matrix, got 'haar'\."),
+        ([DCTOperator(8), None], r"each of parts must be an operator or a matrix, got None\."),
+        (np.ones((8, 2)), r"each of parts must be an operator or a matrix, got shape \(2,\)\."),
+    ],
+)
+def test_what_cannot_be_stacked_is_refused(parts, message):
+    with pytest.raises(ValueError, match=f"^{message}"):
+        StackedOperator(parts)
 
 
 @pytest.mark.parametrize("basis", [DCT(), Spike()])

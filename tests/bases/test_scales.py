@@ -6,7 +6,18 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from sparsebayes.bases import RBF, Columns, Laplacian, LinearSpline, Polynomial, Sigmoid
+from sparsebayes.bases import (
+    RBF,
+    Columns,
+    CubicSpline,
+    Laplacian,
+    LinearSpline,
+    Matern,
+    Polynomial,
+    RationalQuadratic,
+    Sigmoid,
+    ThinPlateSpline,
+)
 
 X = np.random.default_rng(5).normal(size=(20, 3)) * [1.0, 3.0, 0.2] + 2.0
 
@@ -75,6 +86,43 @@ def test_bad_gamma(kind, gamma, message):
 def test_bad_width(make, width):
     with pytest.raises(ValueError, match="width must"):
         make(width).bind(X)
+
+
+SQUARED = [
+    lambda width: RBF(width=width),
+    lambda width: Matern(width=width),
+    lambda width: RationalQuadratic(width=width),
+    ThinPlateSpline,
+]
+
+
+@pytest.mark.parametrize("make", SQUARED)
+@pytest.mark.parametrize(
+    "width", [5e-324, 1e-200, 1e-155, 1e154, 1e200, [1.0, 1e-200, 1.0], [1e200, 1.0, 1.0]]
+)
+def test_a_width_without_a_square_is_refused(make, width):
+    with pytest.raises(ValueError, match=r"^width must be between 1e-154 and 1e.153, got .*: rescale X$"):
+        make(width).bind(X)
+
+
+@pytest.mark.parametrize("make", SQUARED)
+@pytest.mark.parametrize("width", [1e-153, 1e152])
+def test_widths_are_units_of_x_far_from_one(make, width):
+    rescaled = make(width).bind(X * width)(X * width)
+    assert_allclose(rescaled, make(1.0).bind(X)(X), rtol=1e-9, atol=1e-12)
+
+
+def test_a_learned_width_without_a_square_is_refused():
+    bound = ThinPlateSpline().bind(X).with_log_scales([-500.0])
+    for call in (bound, lambda X: bound.scale_gradient(X, np.ones((20, 20)))):
+        with pytest.raises(ValueError, match=r"^width must be between"):
+            call(X)
+
+
+@pytest.mark.parametrize("make", [LinearSpline, CubicSpline, ThinPlateSpline])
+def test_splines_that_overflow_are_refused(make):
+    with pytest.raises(ValueError, match=r"Spline\(width=1e-150\) returned values that are not finite"):
+        make(1e-150).bind(X)(X * 1e10)
 
 
 @pytest.mark.parametrize("make", [lambda degree: Polynomial(degree=degree), lambda degree: Columns(degree)])

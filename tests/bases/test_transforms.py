@@ -1,5 +1,8 @@
 """The wavelet transform is orthonormal for every shape, and is PyWavelets' own where that is orthonormal."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 import pywt
@@ -129,13 +132,23 @@ def test_means_and_norms_by_the_transform_equal_those_of_the_columns(shape, cent
     ("call", "message"),
     [
         (lambda: WaveletOperator(64, "bior2.2"), "analysis is not the adjoint"),
-        (lambda: WaveletOperator(64, "dmey"), "wavelet must be orthogonal, got 'dmey'"),
+        (
+            lambda: WaveletOperator(64, "dmey"),
+            "wavelet must be orthogonal, got 'dmey', .* orthonormal only to some 1e-3",
+        ),
+        (lambda: WaveletOperator(64, copy.copy(pywt.Wavelet("dmey"))), "orthonormal only to some 1e-3"),
+        (lambda: WaveletOperator(64, pywt.Wavelet("bior2.2")), "analysis is not the adjoint"),
+        (lambda: WaveletOperator(64, pywt.Wavelet("db2", pywt.Wavelet("bior2.2"))), "is not the adjoint"),
         (lambda: WaveletOperator(64, "morl"), "wavelet must be a discrete wavelet of PyWavelets"),
         (lambda: WaveletOperator(64, 3), "wavelet must be a discrete wavelet of PyWavelets"),
         (lambda: WaveletOperator(64, level=7), "level must be None or an integer from 0 to 6"),
         (lambda: WaveletOperator(64, level=True), "level must be None or an integer from 0 to 6"),
         (lambda: WaveletOperator((2, 2, 2, 2)), "shape must be one to three integers"),
         (lambda: WaveletOperator(0), "shape must be one to three integers"),
+        (lambda: WaveletOperator(1.5), "shape must be one to three integers >= 1, got 1.5"),
+        (lambda: WaveletOperator(None), "shape must be one to three integers >= 1, got None"),
+        (lambda: WaveletOperator("ab"), "shape must be one to three integers >= 1, got 'ab'"),
+        (lambda: WaveletOperator(np.asarray(8)), "shape must be one to three integers"),
         (lambda: WaveletOperator(8).analyze(np.ones(9)), "v must end in the shape"),
         (lambda: WaveletOperator(8).synthesize(np.ones(9)), "w must have 8 coefficients"),
     ],
@@ -143,3 +156,33 @@ def test_means_and_norms_by_the_transform_equal_those_of_the_columns(shape, cent
 def test_bad_arguments_are_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize(
+    "again", [lambda w: w, copy.copy, copy.deepcopy, lambda w: pickle.loads(pickle.dumps(w))]
+)
+@pytest.mark.parametrize("name", WAVELETS)
+def test_a_wavelet_object_is_the_one_of_its_name(name, again):
+    """Copies of PyWavelets' objects no longer know that they are orthogonal."""
+    v = np.random.default_rng(4).standard_normal(40)
+    found = WaveletOperator(40, again(pywt.Wavelet(name))).analyze(v)
+    assert_allclose(found, WaveletOperator(40, name).analyze(v), rtol=0)
+
+
+@pytest.mark.parametrize("name", ["mine", "db2"])
+def test_a_wavelet_of_ones_own_is_judged_by_its_flag(name):
+    own = pywt.Wavelet(name, pywt.Wavelet("db4"))
+    with pytest.raises(ValueError, match=f"wavelet must be orthogonal, got '{name}'"):
+        WaveletOperator(40, own)
+    own.orthogonal = True
+    v = np.random.default_rng(4).standard_normal(40)
+    assert_allclose(WaveletOperator(40, own).analyze(v), WaveletOperator(40, "db4").analyze(v), rtol=0)
+
+
+def test_the_wavelet_refused_by_name_is_not_orthonormal():
+    """PyWavelets calls it orthogonal; to what it is, the message says."""
+    dmey, v = pywt.Wavelet("dmey"), np.random.default_rng(5).standard_normal(256)
+    assert dmey.orthogonal
+    assert 1e-4 < abs(np.dot(dmey.dec_lo, dmey.dec_lo) - 1) < 1e-2
+    again = pywt.idwt(*pywt.dwt(v, dmey, "periodization"), dmey, "periodization")
+    assert np.abs(again - v).max() > 1e-4

@@ -81,6 +81,7 @@ BAD_PARAMETERS = {
     "noise negative": ({"noise_variance": -1}, r"^noise_variance .*got -1"),
     "noise NaN": ({"noise_variance": np.nan}, r"^noise_variance .*got nan"),
     "noise infinite": ({"noise_variance": np.inf}, r"^noise_variance .*got inf"),
+    "noise beyond a float": ({"noise_variance": 10**400}, r"^noise_variance must be a finite number > 0"),
     "noise vector": ({"noise_variance": [1.0, 2.0]}, r"^noise_variance .*got \[1.0, 2.0\]"),
     "noise prior": ({"noise_prior": (1.0,)}, r"^noise_prior must be a pair \(c, d\)"),
     "noise prior sign": ({"noise_prior": (1.0, -2.0)}, r"^noise_prior must be a pair \(c, d\)"),

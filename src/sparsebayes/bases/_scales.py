@@ -10,6 +10,8 @@ import numpy as np
 from sparsebayes._array import Array, asfloat64, namespace
 from sparsebayes._checks import is_number
 
+SQUARABLE = (1e-154, 1e153)  # widths r whose r⁻² neither overflows nor loses digits to underflow
+
 Scale = float | np.ndarray  # one for all inputs, or one per input (d,)
 Gamma = Any  # what users may write: "scale", "auto" or a Scale; a Scale once resolved
 Width = Any  # a Scale, or a sequence of d numbers before it is resolved
@@ -43,6 +45,14 @@ def positive_scale(value: Any, name: str, d: int) -> Scale:
     if scale.shape != (d,):
         raise ValueError(f"{name} must have one number per column of X ({d}), got shape {scale.shape}")
     return scale
+
+
+def inverse_square(scale: Scale, name: str) -> Scale:
+    """scale⁻² of what `positive_scale` gave; ValueError where that is beyond the range of a float."""
+    least, most = SQUARABLE
+    if np.min(scale) < least or np.max(scale) > most:
+        raise ValueError(f"{name} must be between {least:g} and {most:g}, got {scale!r}: rescale X")
+    return scale**-2.0
 
 
 def positive_number(value: Any, name: str) -> float:

@@ -218,10 +218,13 @@ class SparseOperator(Operator):
 
 
 class StackedOperator(Operator):
-    """Operators side by side: [Φ₁ Φ₂ …]."""
+    """Operators side by side: [Φ₁ Φ₂ …].
 
-    def __init__(self, parts: Sequence[Operator]) -> None:
-        self.parts = list(parts)
+    parts : operators of as many rows each, or matrices.
+    """
+
+    def __init__(self, parts: Sequence[Any]) -> None:
+        self.parts = _as_parts(parts)
         self.starts = np.cumsum([0] + [p.shape[1] for p in self.parts])
         self.shape = (self.parts[0].shape[0], int(self.starts[-1]))
 
@@ -268,6 +271,25 @@ class StackedOperator(Operator):
         pairs = [part.means_and_norms(weights, center) for part in self.parts]
         xp = namespace(weights)
         return xp.concat([p[0] for p in pairs]), xp.concat([p[1] for p in pairs])
+
+
+def _as_parts(parts: Any) -> list[Operator]:
+    """The parts of a stack as operators, at least one, all of as many rows."""
+    try:
+        given = list(parts)
+    except TypeError:
+        given = []
+    if not given:
+        raise ValueError(f"parts must be a list of at least one operator or matrix, got {parts!r}.")
+    for part in given:
+        if not isinstance(part, Operator) and len(getattr(part, "shape", ())) != 2:
+            found = f"shape {tuple(part.shape)}" if hasattr(part, "shape") else repr(part)
+            raise ValueError(f"each of parts must be an operator or a matrix, got {found}.")
+    operators = [as_operator(part) for part in given]
+    rows = [part.shape[0] for part in operators]
+    if len(set(rows)) > 1:
+        raise ValueError(f"parts must have the same number of rows, got {rows}.")
+    return operators
 
 
 def as_operator(Phi: Any) -> Operator:

@@ -16,6 +16,7 @@ import numpy as np
 import scipy.fft
 
 from sparsebayes._array import Array, Indices, asfloat64, to_numpy
+from sparsebayes._checks import require_real
 from sparsebayes.bases.operators import BLOCK_ELEMENTS, Operator, block_means_and_norms
 
 CANCELLED = 1e-6  # of a squared norm: below it too few digits are left of 1 − Nφ̄²
@@ -51,6 +52,7 @@ class TransformOperator(Operator):
 
     def analyze(self, v: Any) -> np.ndarray:
         """w = Φᵀv, (…, N) from v of shape (…, *signal_shape)."""
+        require_real(v, "v")
         v = np.asarray(to_numpy(v), dtype=np.float64)
         batch = v.shape[: v.ndim - len(self.signal_shape)]
         if v.shape[len(batch) :] != self.signal_shape:
@@ -59,6 +61,7 @@ class TransformOperator(Operator):
 
     def synthesize(self, w: Any) -> np.ndarray:
         """v = Φw, (…, *signal_shape) from w of shape (…, N)."""
+        require_real(w, "w")
         w = np.asarray(to_numpy(w), dtype=np.float64)
         if w.shape[-1:] != (self.shape[1],):
             raise ValueError(f"w must have {self.shape[1]} coefficients on its last axis, got {w.shape}.")
@@ -100,7 +103,14 @@ class TransformOperator(Operator):
 
     def adjoint(self, V: Array) -> Array:
         """Φᵀ V by the fast transform."""
+        self._check_rows(V)
         return asfloat64(self._forward(to_numpy(V).T.reshape(-1, *self.signal_shape)).T, like=V)
+
+    def _check_rows(self, V: Array) -> None:
+        """Refuse what is no real matrix of N rows."""
+        require_real(V, "V")
+        if len(np.shape(V)) != 2 or V.shape[0] != self.shape[0]:
+            raise ValueError(f"V must have shape ({self.shape[0]}, k), got {tuple(np.shape(V))}.")
 
     def means_and_norms(self, weights: Array, center: bool) -> tuple[Array, Array]:
         """With equal weights from one transform: ‖φ − φ̄‖² = 1 − Nφ̄², the columns where that cancels apart."""
@@ -142,6 +152,7 @@ class SpikeOperator(TransformOperator):
 
     def adjoint(self, V: Array) -> Array:
         """V itself, not a copy."""
+        self._check_rows(V)
         return V
 
     def _forward(self, v: np.ndarray) -> np.ndarray:
@@ -152,8 +163,11 @@ class SpikeOperator(TransformOperator):
 
 
 def check_shape(shape: Any) -> tuple[int, ...]:
-    """One to three sizes."""
-    sizes = (shape,) if isinstance(shape, int | np.integer) else tuple(shape)
+    """One to three sizes; a number stands for one."""
+    try:
+        sizes = tuple(shape)
+    except TypeError:  # a number, or nothing of the kind
+        sizes = (shape,)
     ok = all(isinstance(n, int | np.integer) and not isinstance(n, bool) and n >= 1 for n in sizes)
     if not ok or not 1 <= len(sizes) <= 3:
         raise ValueError(f"shape must be one to three integers >= 1, got {shape!r}.")

@@ -13,8 +13,9 @@ from scipy.spatial import KDTree
 from sparsebayes._array import Array, asfloat64, is_numpy, to_numpy
 from sparsebayes.bases.base import Basis, BoundBasis, as_indices, as_points
 from sparsebayes.bases.operators import DenseOperator, Operator
-from sparsebayes.bases.orthonormal import DCTOperator, SpikeOperator, TransformOperator
+from sparsebayes.bases.orthonormal import DCTOperator, SpikeOperator, TransformOperator, check_shape
 
+LEFT_OUT = ", those of sample_weight zero being left out, which an image cannot do without"
 FARTHEST = 1e150  # where a query may be: squares of distances are numbers
 
 
@@ -30,7 +31,7 @@ class SampledBasis(Basis):
     shape : the shape of an image or a volume whose samples are the rows of X in C order; None for a signal.
     """
 
-    def __init__(self, shape: tuple[int, ...] | None = None) -> None:
+    def __init__(self, shape: int | tuple[int, ...] | None = None) -> None:
         self.shape = shape
 
     @abstractmethod
@@ -41,9 +42,13 @@ class SampledBasis(Basis):
         """One function a row of X."""
         X = as_points(X)
         n = int(X.shape[0])
-        shape = (n,) if self.shape is None else tuple(self.shape)
+        shape = (n,) if self.shape is None else check_shape(self.shape)
         if math.prod(shape) != n:
-            raise ValueError(f"shape must have as many samples as X has rows ({n}), got {self.shape!r}.")
+            # an estimator binds the rows that count
+            left_out = "" if sample_weight is None else LEFT_OUT
+            raise ValueError(
+                f"shape must have as many samples as X has rows ({n}{left_out}), got {self.shape!r}."
+            )
         return BoundSamples(self.transform(shape), X, np.arange(n))
 
 
@@ -56,7 +61,7 @@ class DCT(SampledBasis):
 
     Parameters
     ----------
-    shape : tuple of ints, optional
+    shape : int or tuple of ints, optional
         The shape of an image or a volume whose samples are the rows of X in C order.
     """
 
@@ -73,7 +78,7 @@ class Spike(SampledBasis):
 
     Parameters
     ----------
-    shape : tuple of ints, optional
+    shape : int or tuple of ints, optional
         The shape of an image or a volume whose samples are the rows of X in C order.
     """
 

@@ -10,7 +10,7 @@ import numpy as np
 from sparsebayes._array import Array, asfloat64, namespace
 from sparsebayes.bases._distances import squared_distances, squared_shares, total
 from sparsebayes.bases._learnable import Learnable
-from sparsebayes.bases._scales import Width, positive_scale
+from sparsebayes.bases._scales import Scale, Width, inverse_square, positive_scale
 from sparsebayes.bases.kernels import CentredBasis
 
 
@@ -158,18 +158,24 @@ class ThinPlateSpline(CentredBasis):
 
     def resolve(self, X: Array, sample_weight: Array | None) -> ThinPlateSpline:
         """width as numbers."""
-        return ThinPlateSpline(positive_scale(self.width, "width", int(X.shape[1])))
+        resolved = ThinPlateSpline(positive_scale(self.width, "width", int(X.shape[1])))
+        resolved._eta()  # refuses what has no square
+        return resolved
 
     def evaluate(self, X: Array, Z: Array) -> Array:
         """K_nm = ½ q log q with q = Σ_k (x_nk − z_mk)²/r_k²."""
-        q = squared_distances(X, Z, self.width**-2.0)
+        q = squared_distances(X, Z, self._eta())
         return 0.5 * q * _log(q)
 
     def scale_gradient(self, X: Array, Z: Array, D: Array) -> np.ndarray:
         """∂k/∂ log r_k = −(1 + log q) (x_k − z_k)²/r_k²."""
-        eta = self.width**-2.0
+        eta = self._eta()
         q = squared_distances(X, Z, eta)
         return squared_shares(-D * (1.0 + _log(q)), q, X, Z, eta)
+
+    def _eta(self) -> Scale:
+        """1/r²."""
+        return inverse_square(self.width, "width")
 
 
 def _log(q: Array) -> Array:

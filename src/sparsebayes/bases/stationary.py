@@ -17,7 +17,15 @@ from sparsebayes.bases._distances import (
     total,
 )
 from sparsebayes.bases._learnable import Learnable
-from sparsebayes.bases._scales import Gamma, Scale, Width, positive_number, positive_scale, resolve_gamma
+from sparsebayes.bases._scales import (
+    Gamma,
+    Scale,
+    Width,
+    inverse_square,
+    positive_number,
+    positive_scale,
+    resolve_gamma,
+)
 from sparsebayes.bases.kernels import CentredBasis
 
 SMOOTHNESS = (1.5, 2.5)
@@ -62,7 +70,7 @@ class _Radial(CentredBasis):
         """γ as numbers, from gamma or width."""
         if self.width is None:
             return resolve_gamma(self.gamma, X, sample_weight)
-        return positive_scale(self.width, "width", int(X.shape[1])) ** -2.0
+        return inverse_square(positive_scale(self.width, "width", int(X.shape[1])), "width")
 
 
 class RBF(_Radial):

@@ -250,18 +250,29 @@ def _shifted(first: np.ndarray, count: int) -> scipy.sparse.csr_array:
 
 def as_orthogonal(wavelet: Any) -> Any:
     """The wavelet of this name, refused unless it is orthogonal."""
-    found = wavelet if isinstance(wavelet, pywt.Wavelet) else _named(str(wavelet))
+    found = _built_in(wavelet) if isinstance(wavelet, pywt.Wavelet) else _named(str(wavelet))
     if found is None:
         raise ValueError(
             f"wavelet must be a discrete wavelet of PyWavelets ('haar', 'db4', 'sym8', ...), got {wavelet!r}."
         )
-    if not found.orthogonal or found.name == "dmey":  # dmey is orthogonal to 1e-6 only
+    if found.name == "dmey":
+        raise ValueError(
+            "wavelet must be orthogonal, got 'dmey', whose filters are cut off and orthonormal only to some "
+            "1e-3: it does not give a signal back exactly. Take 'haar', 'dbN', 'symN' or 'coifN'."
+        )
+    if not found.orthogonal:
         raise ValueError(
             f"wavelet must be orthogonal, got {found.name!r}: for a biorthogonal one analysis is not the "
             "adjoint of synthesis, so that noise in the coefficients is correlated. Take 'haar', 'dbN', "
             "'symN' or 'coifN'."
         )
     return found
+
+
+def _built_in(wavelet: Any) -> Any:
+    """The wavelet of PyWavelets that this is, anew: a copy has lost its flags. One of its own as it is."""
+    found = _named(wavelet.name)
+    return found if found is not None and found.filter_bank == wavelet.filter_bank else wavelet
 
 
 @lru_cache(maxsize=128)

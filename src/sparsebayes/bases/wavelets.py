@@ -21,12 +21,12 @@ class Wavelet(SampledBasis):
         Any orthogonal wavelet of PyWavelets: "haar", "db4", "sym8", "coif2", …
     level : int, optional
         How often the signal is halved; by default log2(N) − 3 times [SE07].
-    shape : tuple of ints, optional
+    shape : int or tuple of ints, optional
         The shape of an image or a volume whose samples are the rows of X in C order.
     """
 
     def __init__(
-        self, wavelet: str = "sym8", level: int | None = None, shape: tuple[int, ...] | None = None
+        self, wavelet: str = "sym8", level: int | None = None, shape: int | tuple[int, ...] | None = None
     ) -> None:
         self.wavelet = wavelet
         self.level = level

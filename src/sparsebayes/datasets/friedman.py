@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
-from sparsebayes.datasets._arguments import check_size, noise_of
+from sparsebayes.datasets._arguments import check_size, generator, noise_of
 
 # Friedman #2 and #3: resistance, angular frequency, inductance, capacitance of a circuit
 LOW, HIGH = np.asarray([0.0, 40 * np.pi, 0.0, 1.0]), np.asarray([100.0, 560 * np.pi, 1.0, 11.0])
@@ -30,7 +29,7 @@ def make_friedman(
         N, the number of points.
     snr : float or None
         std(f)/σ over the points drawn, σ being the standard deviation of the noise; None for no noise.
-    random_state : int, RandomState or None
+    random_state : int, RandomState, Generator or None
         Seed of the points and of the noise.
 
     Returns
@@ -45,7 +44,7 @@ def make_friedman(
     if number not in (1, 2, 3):
         raise ValueError(f"number must be 1, 2 or 3, got {number!r}.")
     check_size(n)
-    rng = check_random_state(random_state)
+    rng = generator(random_state)
     X = rng.uniform(size=(n, 10)) if number == 1 else LOW + (HIGH - LOW) * rng.uniform(size=(n, 4))
     f = _first(X) if number == 1 else _circuit(X, number)
     return X, f + noise_of(f, snr) * rng.standard_normal(n), f

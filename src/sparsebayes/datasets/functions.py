@@ -6,9 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
-from sparsebayes.datasets._arguments import check_scale, check_size
+from sparsebayes.datasets._arguments import check_scale, check_size, generator
 
 LIMIT = 10.0  # inputs lie in [−10, 10]
 
@@ -26,7 +25,7 @@ def make_sinc(
         Normal with standard deviation `scale`, uniform between ±`scale`, or none.
     scale : float
         The size of the noise, not negative. T01 has 0.1 in its tables and uniform noise of 0.2 in figure 2.
-    random_state : int, RandomState or None
+    random_state : int, RandomState, Generator or None
         Seed of the noise.
 
     Returns
@@ -42,7 +41,7 @@ def make_sinc(
     check_scale(scale, "scale")
     X = np.linspace(-LIMIT, LIMIT, n)[:, None]
     f = sinc(X[:, 0])
-    return X, f + scale * _drawn(noise, n, check_random_state(random_state)), f
+    return X, f + scale * _drawn(noise, n, generator(random_state)), f
 
 
 def make_sinc2d(
@@ -56,7 +55,7 @@ def make_sinc2d(
         N, the number of points.
     noise : float
         Standard deviation of the noise, not negative.
-    random_state : int, RandomState or None
+    random_state : int, RandomState, Generator or None
         Seed of the points and of the noise.
 
     Returns
@@ -70,7 +69,7 @@ def make_sinc2d(
     """
     check_size(n)
     check_scale(noise, "noise")
-    rng = check_random_state(random_state)
+    rng = generator(random_state)
     X = rng.uniform(-LIMIT, LIMIT, size=(n, 2))
     f = sinc(np.hypot(X[:, 0], X[:, 1]))
     return X, f + noise * rng.standard_normal(n), f
@@ -88,6 +87,6 @@ def _drawn(noise: str | None, n: int, rng: np.random.RandomState) -> np.ndarray:
         "uniform": lambda: rng.uniform(-1.0, 1.0, n),
         None: lambda: np.zeros(n),
     }
-    if noise not in kinds:
+    if not (noise is None or isinstance(noise, str)) or noise not in kinds:
         raise ValueError(f"noise must be 'gaussian', 'uniform' or None, got {noise!r}.")
     return kinds[noise]()

@@ -6,9 +6,8 @@ import math
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
-from sparsebayes.datasets._arguments import check_size
+from sparsebayes.datasets._arguments import check_size, generator
 
 RIPLEY_CENTRES = np.asarray([[-0.7, 0.3], [0.3, 0.3], [-0.3, 0.7], [0.4, 0.7]])  # two of each class
 RIPLEY_VARIANCE = 0.03
@@ -23,7 +22,7 @@ def make_ripley(n: int = 1000, random_state: Any = None) -> tuple[np.ndarray, np
     ----------
     n : int
         N, the number of points; each comes from one of the four Gaussians, all equally likely.
-    random_state : int, RandomState or None
+    random_state : int, RandomState, Generator or None
         Seed of the points.
 
     Returns
@@ -36,7 +35,7 @@ def make_ripley(n: int = 1000, random_state: Any = None) -> tuple[np.ndarray, np
         The true probability of class 1.
     """
     check_size(n)
-    rng = check_random_state(random_state)
+    rng = generator(random_state)
     component = rng.randint(4, size=n)
     X = RIPLEY_CENTRES[component] + math.sqrt(RIPLEY_VARIANCE) * rng.standard_normal((n, 2))
     distances = ((X[:, None, :] - RIPLEY_CENTRES[None, :, :]) ** 2).sum(axis=2)

@@ -6,9 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
-from sparsebayes.datasets._arguments import check_size, noise_of
+from sparsebayes.datasets._arguments import check_size, generator, noise_of
 from sparsebayes.datasets.functions import LIMIT, sinc
 
 JUMPS = np.asarray([0.10, 0.13, 0.15, 0.23, 0.25, 0.40, 0.44, 0.65, 0.76, 0.78, 0.81])
@@ -75,7 +74,7 @@ def make_signal(
         N, the number of points, at least 8.
     snr : float or None
         std(signal)/σ, σ being the standard deviation of the noise; None for no noise.
-    random_state : int, RandomState or None
+    random_state : int, RandomState, Generator or None
         Seed of the noise.
 
     Returns
@@ -87,11 +86,11 @@ def make_signal(
     f : (N,) array
         The signal itself.
     """
-    if name not in SIGNALS:
+    if not isinstance(name, str) or name not in SIGNALS:
         raise ValueError(f"name must be one of {list(SIGNALS)}, got {name!r}.")
     check_size(n, LEAST_POINTS)
     f = SIGNALS[name](int(n))
-    noise = noise_of(f, snr) * check_random_state(random_state).standard_normal(n)
+    noise = noise_of(f, snr) * generator(random_state).standard_normal(n)
     return np.linspace(-LIMIT, LIMIT, n)[:, None], f + noise, f
 
 

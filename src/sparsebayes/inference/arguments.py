@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from sparsebayes._array import Array, asfloat64, namespace
-from sparsebayes._checks import is_number, require_whole
+from sparsebayes._checks import is_number, require_real, require_whole
 from sparsebayes.bases.operators import Operator, as_operator
 from sparsebayes.rows.sources import in_memory
 from sparsebayes.solvers import Monitor
@@ -34,9 +34,12 @@ def check_design(Phi: Any) -> Any:
         return Phi
     if hasattr(Phi, "tocsc"):
         Phi = Phi.tocsc()
+        require_real(Phi.data, "Phi")
         require_finite(Phi.data, "Phi")
         return Phi
-    Phi = asfloat64(in_memory(Phi))
+    Phi = in_memory(Phi)
+    require_real(Phi, "Phi")
+    Phi = asfloat64(Phi)
     if Phi.ndim != 2 or 0 in Phi.shape:
         raise ValueError(f"Phi must be a matrix with rows and columns, got shape {tuple(Phi.shape)}.")
     require_finite(Phi, "Phi")
@@ -47,6 +50,8 @@ def check_rows(Phi: Any, t: Any, sample_weight: Any, name: str = "t") -> tuple[A
     """The targets and the row counts (None for once each) of a design that was checked."""
     own = isinstance(Phi, Operator) or hasattr(Phi, "tocsc")
     t, sample_weight = in_memory(t), in_memory(sample_weight)
+    require_real(t, name)
+    require_real(sample_weight, "sample_weight")
     t = asfloat64(t) if own else asfloat64(t, like=Phi)
     if t.ndim != 1 or t.shape[0] != Phi.shape[0]:
         raise ValueError(
