@@ -37,7 +37,14 @@ draws than those here."""
 NOT_SEEN = (
     """What played no part in choosing the rule: other wavelets, lengths, SNRs, and two signals more."""
 )
+ENDS = """Root mean square error in units of the noise, over the four signals at SNR 7: of all samples, of the
+first and of the last, which an odd length sets aside and a shift puts elsewhere."""
 SIZES = range(14, 25, 2)
+DENOISERS = {
+    "auto": WaveletDenoiser(WAVELET),
+    "auto, 16 shifts": WaveletDenoiser(WAVELET, shifts=16),
+    "bic": WaveletDenoiser(WAVELET, prior="bic"),
+}
 
 
 def bayes_shrink(y: np.ndarray, sigma: float | None = None, wavelet: str = WAVELET) -> np.ndarray:
@@ -109,6 +116,37 @@ def image(path: Path, draws: int, sigma: float = 25.0) -> str:
     return f"## Image\n\n{text}\n\n" + table(["σ", "", "BayesShrink", "auto", "auto, 16 shifts"], rows)
 
 
+def error_bars(draws: int, n: int = 1024) -> str:
+    """How often two standard deviations cover the signal."""
+    rows = []
+    for name in SIGNALS:
+        for snr in (2.0, 7.0):
+            covered = dict.fromkeys(DENOISERS, 0.0)
+            for seed in range(draws):
+                _, y, f = make_signal(name, n, snr=snr, random_state=seed)
+                for label, denoiser in DENOISERS.items():
+                    mean, std = denoiser.fit_transform(y, return_std=True)
+                    covered[label] += float(np.mean(np.abs(mean - f) < 2 * std)) / draws
+            rows.append([name, f"{snr:g}", *(f"{100 * share:.0f} %" for share in covered.values())])
+    text = f"Samples of the signal within two posterior standard deviations, N = {n}, noise estimated."
+    return f"## Error bars\n\n{text}\n\n" + table(["signal", "SNR", *DENOISERS], rows)
+
+
+def ends(draws: int) -> str:
+    """The error at the last sample, where the length is odd and where it is even."""
+    rows = []
+    for n in (1023, 1024, 1025):
+        for label, denoiser in DENOISERS.items():
+            squares = []
+            for name in SIGNALS:
+                for seed in range(draws):
+                    _, y, f = make_signal(name, n, snr=7.0, random_state=seed)
+                    squares.append(((denoiser.fit_transform(y) - f) * 7 / f.std()) ** 2)
+            everywhere, each = np.sqrt(np.mean(squares)), np.sqrt(np.mean(squares, axis=0))
+            rows.append([f"{n}", label, f"{everywhere:.2f}", f"{each[0]:.2f}", f"{each[-1]:.2f}"])
+    return f"## Ends\n\n{ENDS}\n\n" + table(["N", "", "all", "first", "last"], rows)
+
+
 def transform(y: np.ndarray) -> np.ndarray:
     """The bare transform and back, to the same depth."""
     level = len(y).bit_length() - 4
@@ -167,7 +205,7 @@ def main() -> None:
     ]
     if options.camera is not None:
         sections.append(image(options.camera, options.draws))
-    sections.append(speed())
+    sections += [error_bars(options.draws), ends(options.draws), speed()]
     report("denoising", "Denoising", [*sections, f"{time.perf_counter() - start:.0f} s in all."])
 
 

@@ -125,8 +125,7 @@ class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         signals, single = self._signals(X)
         operator = self._operator(signals)
         self._name_samples(X, single)
-        centred = (_centred(signal) for signal in signals)
-        self._store([(self._shrunk(operator, rest), mean) for rest, mean in centred], operator, single)
+        self._store([self._shrunk(operator, signal) for signal in signals], operator, single)
         return self
 
     def transform(self, X: Any, return_std: bool = False) -> Any:
@@ -217,24 +216,23 @@ class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             )
         return operator
 
-    def _shrunk(self, operator: WaveletOperator, rest: np.ndarray) -> Shrinkage:
-        """The shrunk coefficients of a signal less its mean."""
-        w = operator.analyze(rest)
+    def _shrunk(self, operator: WaveletOperator, signal: np.ndarray) -> tuple[Shrinkage, float]:
+        """The shrunk coefficients of a signal less its mean, and the mean."""
+        w, mean = _coefficients(operator, signal)
         if denoising.is_automatic(self.prior):
-            return denoising.shrink_by_risk(w, operator, self.noise_variance)
-        return denoising.shrink_by_evidence(w, operator, self.prior, self.noise_variance)
+            return denoising.shrink_by_risk(w, operator, self.noise_variance), mean
+        return denoising.shrink_by_evidence(w, operator, self.prior, self.noise_variance), mean
 
     def _denoised(
         self, operator: WaveletOperator, signal: np.ndarray, return_std: bool
     ) -> tuple[tuple[np.ndarray, np.ndarray | None], tuple[Shrinkage, float]]:
         """(denoised, std or None), and what the unshifted signal gave."""
-        rest, mean = _centred(signal)
-        shrunk = self._shrunk(operator, rest)
+        shrunk, mean = self._shrunk(operator, signal)
         total = operator.synthesize(shrunk.coef)
         variance = self._variance(operator, shrunk) if return_std else None
         moves, axes = _moves(int(self.shifts), signal.shape), range(signal.ndim)
         for move in moves:
-            w = operator.analyze(np.roll(rest, move, axes))
+            w, _ = _coefficients(operator, np.roll(signal, move, axes))
             moved = denoising.like(shrunk, w, operator, self.prior)
             back = tuple(-k for k in move)
             total += np.roll(operator.synthesize(moved.coef), back, axes)
@@ -260,6 +258,12 @@ class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.mean_ = pick([mean for _, mean in found])
         self.bands_ = operator.bands
         self.c_ = pick([each.constants for each, _ in found])
+
+
+def _coefficients(operator: WaveletOperator, signal: np.ndarray) -> tuple[np.ndarray, float]:
+    """Of the signal less its mean, and the mean."""
+    rest, mean = _centred(signal)
+    return operator.analyze(rest), mean
 
 
 def _centred(signal: np.ndarray) -> tuple[np.ndarray, float]:

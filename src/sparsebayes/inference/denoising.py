@@ -65,19 +65,21 @@ def noise_from_finest(w: np.ndarray, operator: WaveletOperator) -> float:
     finest = np.abs(w[band.where])
     finest.partition((len(finest) - 1) // 2)  # in place: the lower median
     middle = float(finest[(len(finest) - 1) // 2])
-    return (middle / MEDIAN) ** 2 if middle > _dust(w, operator) else float(np.mean(finest**2))
+    return float(np.mean(finest**2)) if _is_dust(middle, w, operator) else (middle / MEDIAN) ** 2
 
 
-def _dust(w: np.ndarray, operator: WaveletOperator) -> float:
-    """What may be left, in a coefficient of the finest level, of samples that do not vary.
+def _is_dust(value: float, w: np.ndarray, operator: WaveletOperator) -> bool:
+    """Whether a coefficient of the finest level may be what is left of samples that do not vary.
 
     The differences of a wavelet add up to zero only as far as its tables go. A function of level j that adds
     a to the samples has a coefficient of about a 2^(j/2), for every axis.
     """
-    uneven = abs(math.fsum(operator.wavelet.dec_hi)) + float(np.finfo(float).eps)
+    uneven = DUST * (abs(math.fsum(operator.wavelet.dec_hi)) + float(np.finfo(float).eps))
+    if value > uneven * largest(w):
+        return False
     halvings = (sum(min(band.level, k) for k in operator.levels) for band in operator.bands)
     sizes = (largest(w[b.where]) / 2 ** (k / 2) for b, k in zip(operator.bands, halvings, strict=True))
-    return DUST * uneven * max(sizes)
+    return value <= uneven * max(sizes)
 
 
 def largest(values: np.ndarray) -> float:
@@ -163,9 +165,9 @@ def shrink_by_evidence(
     w: np.ndarray, operator: WaveletOperator, prior: Any, noise_variance: float | None
 ) -> Shrinkage:
     """All coefficients under one prior, the noise by the evidence where it is not given [SE07]."""
-    coef, constants = np.zeros(len(w)), np.full(len(operator.bands), math.nan)
+    constants = np.full(len(operator.bands), math.nan)
     if not w.any():  # nothing to find, and no noise but that given
-        return Shrinkage(w, coef, noise_variance or 0.0, constants)
+        return Shrinkage(w, w, noise_variance or 0.0, constants)
     # of the coefficients as a signal, spikes are the orthonormal functions
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NoiseCollapseWarning)  # it speaks of what a denoiser does not have
@@ -178,6 +180,7 @@ def shrink_by_evidence(
             NoiseCollapseWarning,
             stacklevel=2,
         )
+    coef = np.zeros(len(w))
     coef[result.active] = result.mean
     return Shrinkage(w, coef, result.noise_variance, constants)
 
