@@ -11,7 +11,7 @@ import scipy.sparse
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
-from sparsebayes import DCT, RelevanceVectorRegressor, Spike, ThinPlateSpline, Wavelet, fit
+from sparsebayes import DCT, Columns, RelevanceVectorRegressor, Spike, ThinPlateSpline, Wavelet, fit
 from sparsebayes.bases import (
     DCTOperator,
     DenseOperator,
@@ -317,3 +317,16 @@ def test_arrays_of_another_namespace(basis):
     expected = fit(basis.bind(X).operator(X), y, prior="bic")
     assert_array_equal(result.active, expected.active)
     assert_allclose(np.asarray(result.mean), expected.mean, rtol=1e-6)
+
+
+@pytest.mark.parametrize("basis", [DCT(), Spike(), Wavelet("haar")])
+def test_functions_are_complete_at_the_training_rows_while_all_are_there(basis):
+    X = np.arange(16.0)[:, None]
+    bound = basis.bind(X)
+    assert bound.complete_at(X)
+    assert bound.complete_at(X.copy())
+    assert_allclose(bound(X) @ bound(X).T, np.eye(16), atol=1e-12)
+    assert not bound.complete_at(X[:8])
+    assert not bound.complete_at(X + 0.1)
+    assert not bound.select(range(15)).complete_at(X)
+    assert not Columns().bind(X).complete_at(X)

@@ -7,7 +7,8 @@ from scipy.stats import multivariate_normal
 from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.gaussian_process.kernels import RBF as Covariance
 
-from sparsebayes.bases import RBF
+from sparsebayes import RelevanceVectorRegressor
+from sparsebayes.bases import RBF, Columns
 from sparsebayes.inference.dense import DenseModel, GaussianEvidence
 from sparsebayes.inference.dense_classes import LaplaceEvidence
 
@@ -102,3 +103,16 @@ def test_the_mode_does_not_depend_on_what_was_evaluated_before(seed, center):
         expected, expected_G, _ = LaplaceEvidence(y, np.ones(40), center)(K, np.zeros(0))
         assert value == pytest.approx(expected, rel=1e-8)
         np.testing.assert_allclose(G, expected_G, rtol=0, atol=1e-6 * np.abs(expected_G).max())
+
+
+@pytest.mark.parametrize("level", [0.1, 0.3, 1.7, 1e6])
+def test_a_constant_column_does_not_matter_whatever_rounding_leaves_of_it(level):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (100, 2))
+    y = np.sin(3 * X[:, 0]) + 0.1 * rng.standard_normal(100)
+    one, other = (
+        RelevanceVectorRegressor(RBF() + Columns(), gamma="evidence").fit(np.column_stack([X, c]), y)
+        for c in (np.zeros(100), np.full(100, level))
+    )
+    np.testing.assert_allclose(other.scales_, one.scales_, rtol=0.02)
+    assert other.noise_variance_ == pytest.approx(one.noise_variance_, rel=0.02)

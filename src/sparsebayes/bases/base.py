@@ -72,6 +72,10 @@ class BoundBasis(ABC):
         """Whether Φ at the centres of the functions is certain to be symmetric and positive semi-definite."""
         return False
 
+    def complete_at(self, X: Array) -> bool:
+        """Whether the functions are certain to be an orthonormal basis of all signals on the rows of X."""
+        return False
+
     @property
     def log_scales(self) -> np.ndarray:
         """log η (P,): logarithms of the parameters that can be learned; empty where there are none."""

@@ -122,10 +122,14 @@ class BoundSamples(BoundBasis):
 
     def operator(self, X: Array) -> Operator:
         """At the training rows the fast transform, else the functions at the nearest samples."""
-        whole = self.n_functions == self.transform.shape[1] and bool((np.diff(self.kept) == 1).all())
-        if whole and self._is_training(X):
+        if self.complete_at(X):
             return self.transform if is_numpy(X) else self.transform.like(X)
         return DenseOperator(self(X))
+
+    def complete_at(self, X: Array) -> bool:
+        """At the training rows, while all functions are there and in their order."""
+        whole = self.n_functions == self.transform.shape[1] and bool((np.diff(self.kept) == 1).all())
+        return whole and self._is_training(X)
 
     def _is_training(self, X: Array) -> bool:
         return X is self.points or np.array_equal(to_numpy(X), to_numpy(self.points))

@@ -9,7 +9,10 @@ import numpy as np
 
 from sparsebayes.bases import Basis, BoundBasis, as_basis
 from sparsebayes.estimators._base import NONE, SparseBayesModel
+from sparsebayes.inference.complete import Split
+from sparsebayes.inference.idle import charge, idle_columns
 from sparsebayes.inference.scales import WORDS, Learned, Rows, learn_scales, spread_rows
+from sparsebayes.priors import as_prior
 
 RELEVANCE_ROWS = 1000  # rows the relevance of inputs is measured on
 FIXED_WORDS = ("scale", "auto")  # values of gamma that are known before the fit
@@ -50,13 +53,30 @@ class LearningModel(SparseBayesModel):
         if not len(bound.log_scales):
             raise ValueError(f"gamma={self.gamma!r} needs a kernel with scales, got kernel={self.kernel!r}.")
         counts = np.ones(len(y)) if weights is None else weights
-        learned = learn_scales(bound, self._rows(bound, X, y, counts))
+        split = self._split(bound, X)
+        learned = learn_scales(split.dense, self._rows(split.dense, X, y, counts))
         self.scales_ = np.exp(learned.bound.log_scales)
-        self._use(learned)
-        return learned.bound, learned.idle
+        self._use(learned, split)
+        return split.with_scales_of(learned.bound), self._idle(learned, split, X)
 
-    def _use(self, learned: Learned) -> None:
+    def _split(self, bound: BoundBasis, X: np.ndarray) -> Split:
+        """The basis, and what of it the dense model has."""
+        return Split.nowhere(bound)
+
+    def _use(self, learned: Learned, split: Split) -> None:
         """What a subclass takes from the dense model besides the scales."""
+
+    def _idle(self, learned: Learned, split: Split, X: np.ndarray) -> np.ndarray:
+        """Which functions are no candidates."""
+        if not len(split.complete):
+            return learned.idle
+        # by a σ² with complete parts in it the dense model would find too much idle: a prior that charges as
+        # much for a function does better with all of them
+        total = learned.model.total
+        if not learned.all_rows or as_prior(self.prior).resolve(total).threshold >= charge(total).threshold:
+            return NONE
+        own = split.complete[idle_columns(learned.model, learned.theta, split.complete_columns(X))]
+        return np.concatenate([split.among_all(learned.idle), own])
 
     def _keep(self, X: Any, y: np.ndarray, weights: np.ndarray | None) -> None:
         super()._keep(X, y, weights)

@@ -14,6 +14,7 @@ from sparsebayes.estimators._learning import DENSE_NOISE, LearningModel
 from sparsebayes.estimators._regression import RegressionModel
 from sparsebayes.estimators._variances import DenseVariance
 from sparsebayes.inference.centres import CentredModel
+from sparsebayes.inference.complete import Split
 from sparsebayes.inference.dense import GaussianEvidence
 from sparsebayes.inference.dense_variance import DensePosterior
 from sparsebayes.inference.left_out import LeftOut, excess_variance
@@ -119,7 +120,8 @@ class RelevanceVectorRegressor(LearningModel, RegressionModel):
     excess_variance_ : float
         What variance="auto" adds to the variance of every prediction: the mean square error that the model
         with all functions in expects of this one at a training row, both without that row, less what this one
-        expects itself. 0 where that is negative, and where there is no such model.
+        expects itself. 0 where that is negative, where there is no such model, and beside `Wavelet`, `DCT` or
+        `Spike` with a noise to estimate, from which that model cannot tell them.
     covariance_ : ndarray of shape (n_relevant, n_relevant)
         Posterior covariance Σ of those weights.
     log_evidence_ : float
@@ -221,12 +223,17 @@ class RelevanceVectorRegressor(LearningModel, RegressionModel):
         spread = float(np.average((y - np.average(y, weights=counts)) ** 2, weights=counts))
         return Rows(X, y, spread, evidence, through)
 
-    def _use(self, learned: Learned) -> None:
-        if self.noise_variance is None:
+    def _split(self, bound: BoundBasis, X: np.ndarray) -> Split:
+        # a σ² that is known cannot be taken for a complete part, nor that for it
+        return Split.of(bound, X) if self.noise_variance is None else Split.nowhere(bound)
+
+    def _use(self, learned: Learned, split: Split) -> None:
+        all_parts = not len(split.complete)  # else its σ² has in it what they explain
+        if self.noise_variance is None and all_parts:
             self._first_noise = DENSE_NOISE * learned.noise_variance
         if self.variance == "dense":
             self._dense = DensePosterior.of(learned.model, learned.theta)
-        if self.variance == "auto" and learned.all_rows:
+        if self.variance == "auto" and learned.all_rows and all_parts:
             self._left_out = LeftOut.of_process(learned.model, learned.theta)
 
     def _check_bound(self, bound: BoundBasis, X: np.ndarray) -> None:

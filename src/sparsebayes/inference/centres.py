@@ -19,7 +19,7 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
 from sparsebayes.bases import BoundBasis
-from sparsebayes.inference.dense import inverse_of, parts_of, plus_diagonal
+from sparsebayes.inference.dense import inverse_of, parts_of, plus_diagonal, spreads
 
 JITTER = 1e-8  # of the mean of diag V
 
@@ -36,8 +36,7 @@ class CentredPart:
         if self.is_covariance:
             self.norms = np.full(1, math.sqrt(max(float(columns.diagonal().mean()), 1e-300)))
         else:
-            spread = np.sqrt(np.mean((columns - columns.mean(axis=0)) ** 2, axis=0))
-            self.norms = np.where(spread > 0, spread, 1.0) * math.sqrt(columns.shape[1])
+            self.norms = spreads(columns) * math.sqrt(columns.shape[1])
 
     def at(self, log_scales: np.ndarray, log_share: float) -> CentredPartAt:
         """The part at these scales, times exp(log_share)."""

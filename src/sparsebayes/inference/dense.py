@@ -27,7 +27,7 @@ from sparsebayes.bases import BoundBasis, BoundConcatenation
 from sparsebayes.bases.multiscale import BoundMultiScale
 
 JITTER = 1e-9  # of the mean variance of f, on its diagonal: smooth kernels have more rows than rank
-CONSTANT = 1e-10  # of a column is left by rounding where an intercept does the same
+CONSTANT = 1e-10  # of a column is left by rounding at most where an intercept does the same
 
 
 class DenseEvidence(ABC):
@@ -139,8 +139,7 @@ class DensePart:
             self.norms = np.ones(1)
             self.unit = max(float(columns.diagonal().mean()), 1e-300)
         else:
-            spread = np.sqrt(np.mean((columns - columns.mean(axis=0)) ** 2, axis=0))
-            self.norms = np.where(spread > 0, spread, 1.0)
+            self.norms = spreads(columns)
             self.unit = float(columns.shape[1])
 
     def at(self, log_scales: np.ndarray, log_share: float) -> DensePartAt:
@@ -209,6 +208,13 @@ def parts_of(bound: BoundBasis) -> tuple[BoundBasis, ...]:
     if isinstance(bound, BoundConcatenation) and not isinstance(bound, BoundMultiScale):
         return tuple(bound.parts)
     return (bound,)
+
+
+def spreads(columns: np.ndarray) -> np.ndarray:
+    """The standard deviation of each column; the size of what is constant but for rounding; 1 for nothing."""
+    means = columns.mean(axis=0)
+    spread, level = np.sqrt(np.mean((columns - means) ** 2, axis=0)), np.abs(means)
+    return np.where(spread > CONSTANT * level, spread, np.where(level > 0, level, 1.0))
 
 
 def inverse_of(C: np.ndarray) -> tuple[np.ndarray, float]:

@@ -13,11 +13,12 @@ has to be worth ½ log N nats there, as a scale has: what BIC charges for a para
 from __future__ import annotations
 
 import math
+import warnings
 
 import numpy as np
 
-from sparsebayes.inference.dense import DenseModel
-from sparsebayes.inference.regression import fit
+from sparsebayes.inference.dense import DenseModel, DensePartAt
+from sparsebayes.inference.regression import NoiseCollapseWarning, fit
 from sparsebayes.priors import Smoothness
 
 
@@ -30,15 +31,40 @@ def idle_functions(model: DenseModel, theta: np.ndarray) -> np.ndarray:
     if not beside or len(beside) == len(parts):
         return np.zeros(0, dtype=np.int64)
     terms = model.terms(theta)
-    K = model.covariance([term for term in terms if term.part.has_centres])
+    kernels = [term for term in terms if term.part.has_centres]
     columns = np.concatenate([terms[k].columns for k in beside], axis=1)
-    whitened = model.evidence.whitened(K, model.tail(theta), columns)
+    return np.concatenate([numbers[k] for k in beside])[_worthless(model, theta, kernels, columns, 1.0)]
+
+
+def idle_columns(model: DenseModel, theta: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """Those of some columns (N, M) the model does not have that are not worth their weight, by their numbers.
+
+    Together they may be noise by another name (`complete`), and what they explain is in σ² too. So the noise
+    is estimated with them, as a factor of C.
+    """
+    return _worthless(model, theta, model.terms(theta), columns, None)
+
+
+def _worthless(
+    model: DenseModel,
+    theta: np.ndarray,
+    terms: list[DensePartAt],
+    columns: np.ndarray,
+    noise_variance: float | None,
+) -> np.ndarray:
+    """Columns that are not worth ½ log N nats beside the terms, which are integrated out."""
+    whitened = model.evidence.whitened(model.covariance(terms), model.tail(theta), columns)
     if whitened is None:
         return np.zeros(0, dtype=np.int64)
     target, functions = whitened
-    candidates = np.concatenate([numbers[k] for k in beside])
     if not functions.any():  # an intercept does all they could
-        return candidates
-    charge = Smoothness(0.5 * math.log(model.evidence.total))
-    found = fit(functions, target, noise_variance=1.0, prior=charge)
-    return np.delete(candidates, found.active)
+        return np.arange(columns.shape[1])
+    with warnings.catch_warnings():  # where they reproduce the target that is for the sparse model to say
+        warnings.simplefilter("ignore", NoiseCollapseWarning)
+        found = fit(functions, target, noise_variance=noise_variance, prior=charge(model.evidence.total))
+    return np.delete(np.arange(columns.shape[1]), found.active)
+
+
+def charge(total: float) -> Smoothness:
+    """The prior under which a function has to be worth ½ log N nats."""
+    return Smoothness(0.5 * math.log(total))
