@@ -1,4 +1,4 @@
-"""Figures 7 and 8 of Schmolck & Everson (2007) as their algorithm 1 has them, to the letter."""
+"""Figures 7 and 8 of Schmolck & Everson (2007) as their algorithm 1 has them."""
 
 from __future__ import annotations
 
@@ -6,30 +6,36 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from algorithm_se07 import Algorithm1
+from algorithm_se07 import Algorithm1, WithoutLoss
 from blocks_sinc_se07 import BASES, SIZE, blocks_and_sinc, separation
 from common import table
 
-ACTIONS = 12000  # the second half counts
-PLAIN_ACTIONS = 5000  # of the plain machine, which is slower and sooner where it stays
+ACTIONS, PLAIN_ACTIONS, EXACT_ACTIONS = 12000, 5000, 4000  # those without loss settle
+LATE = 3  # a third, the last, counts
 UNSEEN = 10  # seed of the first of the draws that were not looked at
-TEXT = """## Figures 7 and 8 by algorithm 1 to the letter
+TEXT = """## Figures 7 and 8 by algorithm 1
 
-`benchmarks/algorithm_se07.py` does what the paper says: any function is visited, line 11 keeps one wherever ℓ̂
-turns at a finite α, s and q of functions in the model are taken from the difference α − S. Nearly dependent
-functions then come and go for ever, and the objective stays far below the optima above. After some 3000
-actions it fluctuates about where it will stay; when to stop is not printed, so what is shown are means over
-the second half of {actions} actions ({plain} of the plain machine), the standard deviation of S from state to
-state, and the least and largest of the means of {draws} draws. Blocks and 3·Sinc. Draws 0 to 4 were looked at
-while it was found out what to do; 10 to 14 were not.
+`benchmarks/algorithm_se07.py` is the algorithm as it is printed: any function is visited, line 11 keeps one
+wherever ℓ̂ turns at a finite α (the text of the paper has functions come in where that raises ℓ̂, and
+speaks of keeping others as well as a way to explore), s and q of functions in the model are taken from S
+and Q as in footnote 8. Where functions are nearly dependent S is a difference that has no correct digit in
+double precision. Functions then come and go for ever, the convergence that the paper asks for (no α moves
+by 1e-6 of itself) is never met, and the objective stays far below the optima above. After some 3000 actions
+the model fluctuates about where it stays. Shown are means over the last third of {actions} actions ({plain}
+of the plain machine), the standard deviation of S from state to state, and the least and largest of the
+means of {draws} draws. Blocks and 3·Sinc. Draws 0 to 4 were looked at while it was found out what to do; 10
+to 14 were not.
 
-This is where the 88 and the 419 printed seem to come from. Under RIC the wavelets are as many as in the
-optimum; of splines there are some five times as many, each for a while. The plain machine, too, holds more of
-both than its optimum. How many linger is a matter of lost digits, hence of the norms of the columns: as they
-are (no norm is mentioned in the paper) both bases together keep about as many as printed, and splines alone
-fewer; with unit norms splines alone keep as many as printed, and both together more. The MSE of splines alone
-comes out larger than printed with either. The components are separated, though less cleanly than by
-`solver="thorough"`: for a while splines carry a trend under the blocks.
+So run, both bases together have about as many functions as printed, under RIC and without a prior: the
+wavelets of the optimum, and of splines some five times as many, each for a while. That this is how the
+printed figures came about is a guess. It hangs on how digits are lost: with s and q worked out without loss
+(the row "orthogonal", {exact} actions) the same lines settle at fewer functions, with the error printed,
+but the splines take the blocks as well, which they do not in print. It hangs on the norms of the columns
+too, of which the paper says nothing: with unit norms splines alone keep as many as printed, and both
+together more. What does not fit in any way: the MSE of splines alone is larger than printed, that of both
+together is below 0.0085 in nearly every draw, and the plain machine separates the two nearly as well, where
+print says it cannot. The components are separated, though less cleanly than by `solver="thorough"`: splines
+carry a trend under the blocks.
 """
 
 
@@ -37,6 +43,7 @@ class Run(NamedTuple):
     """One row: what is fitted, to which draws, and what is printed for it."""
 
     basis: str
+    scores: str
     norms: str
     prior: str
     first: int
@@ -45,22 +52,28 @@ class Run(NamedTuple):
 
 
 RUNS = [
-    Run("Haar and splines", "as they are", "ric", 0, 88, 0.009),
-    Run("Haar and splines", "as they are", "ric", UNSEEN, 88, 0.009),
-    Run("Haar and splines", "as they are", "none, σ² given", 0, 419, 0.024),
-    Run("Haar and splines", "one", "ric", 0, 88, 0.009),
-    Run("Haar", "one", "ric", 0, 75, 0.020),
-    Run("splines", "as they are", "ric", 0, 72, 0.379),
-    Run("splines", "one", "ric", 0, 72, 0.379),
+    Run("Haar and splines", "footnote 8", "as they are", "ric", 0, 88, 0.009),
+    Run("Haar and splines", "footnote 8", "as they are", "ric", UNSEEN, 88, 0.009),
+    Run("Haar and splines", "footnote 8", "as they are", "none, σ² given", 0, 419, 0.024),
+    Run("Haar and splines", "footnote 8", "as they are", "none, σ² given", UNSEEN, 419, 0.024),
+    Run("Haar and splines", "orthogonal", "as they are", "ric", 0, 88, 0.009),
+    Run("Haar and splines", "footnote 8", "one", "ric", 0, 88, 0.009),
+    Run("Haar", "footnote 8", "one", "ric", 0, 75, 0.020),
+    Run("splines", "footnote 8", "as they are", "ric", 0, 72, 0.379),
+    Run("splines", "footnote 8", "one", "ric", 0, 72, 0.379),
 ]
 
 
 def letter(draws: int) -> str:
     """All rows."""
-    head = ["basis", "norms", "prior", "draws", "S printed", "S", "of draws", "wavelets", "splines"]
+    head = ["basis", "s, q", "norms", "prior", "draws", "S printed", "S", "of draws", "wavelets", "splines"]
     head += ["MSE printed", "MSE", "of draws", "left", "right"]
     lines = [_line(run, draws) for run in RUNS]
-    return TEXT.format(actions=ACTIONS, plain=PLAIN_ACTIONS, draws=draws) + "\n" + table(head, lines)
+    return (
+        TEXT.format(actions=ACTIONS, plain=PLAIN_ACTIONS, exact=EXACT_ACTIONS, draws=draws)
+        + "\n"
+        + table(head, lines)
+    )
 
 
 def _line(run: Run, draws: int) -> list[str]:
@@ -75,7 +88,7 @@ def _line(run: Run, draws: int) -> list[str]:
         f"{S - wavelets:.1f}",
     ]
     errors = [f"{mse:.4f}", f"{low[2]:.4f}–{high[2]:.4f}", *both]
-    place = [run.basis, run.norms, run.prior, f"{run.first} to {run.first + draws - 1}"]
+    place = [run.basis, run.scores, run.norms, run.prior, f"{run.first} to {run.first + draws - 1}"]
     return [*place, f"{run.printed_S}", *counts, f"{run.printed_mse}", *errors]
 
 
@@ -96,8 +109,10 @@ def states(run: Run, seed: int) -> list[float]:
         mse = float(np.mean((haar + splines + y.mean() - f) ** 2))
         seen.append([len(J), int(wavelet.sum()), mse, *separation(haar, splines, f)[:2]])
 
-    plain = run.prior != "ric"
-    model = Algorithm1(Phi, y - y.mean(), 0.0 if plain else math.log(SIZE), sigma2 if plain else None)
-    model.run(PLAIN_ACTIONS if plain else ACTIONS, np.random.default_rng(seed), watch)
-    late = np.asarray(seen[len(seen) // 2 :])
+    plain, exact = run.prior != "ric", run.scores == "orthogonal"
+    algorithm = WithoutLoss if exact else Algorithm1
+    model = algorithm(Phi, y - y.mean(), 0.0 if plain else math.log(SIZE), sigma2 if plain else None)
+    actions = PLAIN_ACTIONS if plain else EXACT_ACTIONS if exact else ACTIONS
+    model.run(actions, np.random.default_rng(seed), watch)
+    late = np.asarray(seen[-(len(seen) // LATE) :])
     return [*late.mean(axis=0), float(late[:, 0].std())]

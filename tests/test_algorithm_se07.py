@@ -3,25 +3,29 @@
 import brute
 import numpy as np
 import pytest
-from algorithm_se07 import Algorithm1
+from algorithm_se07 import Algorithm1, WithoutLoss
 
 from sparsebayes import RelevanceVectorRegressor, Wavelet
 from sparsebayes.datasets import make_signal
 
 
+@pytest.mark.parametrize("algorithm", [Algorithm1, WithoutLoss])
 @pytest.mark.parametrize("seed", range(3))
-def test_posterior_and_outlook_are_those_of_the_definition(seed):
+def test_posterior_and_scores_are_those_of_the_definition(seed, algorithm):
     Phi, t, _ = brute.random_problem(seed, N=30, M=45, active=5)
     Phi = Phi * np.random.default_rng(seed).uniform(0.1, 10, 45)  # any norms
-    model = Algorithm1(Phi, t, c=np.log(30))
+    model = algorithm(Phi, t, c=np.log(30))
     model.run(60, np.random.default_rng(seed), lambda model: None)
     J = model.active
     C = brute.covariance(Phi[:, J], model.alpha[J], model.beta)
     np.testing.assert_allclose(Phi[:, J] @ model.mean, t - np.linalg.solve(C, t) / model.beta, atol=1e-9)
     for i in range(45):
-        S, Q = model._outlook(i)
-        direct = Phi[:, i] @ np.linalg.solve(C, np.column_stack([Phi[:, i], t]))
-        np.testing.assert_allclose([S, Q], direct, rtol=1e-7, atol=1e-8)
+        others = [j for j in J if j != i]
+        C = brute.covariance(Phi[:, others], model.alpha[others], model.beta)
+        direct = Phi[:, i] @ np.linalg.solve(
+            C, np.column_stack([Phi[:, i], t])
+        )  # s_i and q_i, eqs. 30 and 31
+        np.testing.assert_allclose(model.scores(i), direct, rtol=1e-6, atol=1e-8)
 
 
 @pytest.mark.parametrize(("prior", "c"), [("bic", 0.5 * np.log(128)), ("ric", np.log(128))])

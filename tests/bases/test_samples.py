@@ -92,6 +92,9 @@ def test_the_nearest_sample_counts_however_far_it_is():
         assert_array_equal(Spike().bind(X)(queries).argmax(axis=1), nearest)
         far = Spike().bind(X)(np.asarray([[1e300] * d, [-1e155] * d]))
         assert_array_equal(far.sum(axis=1), 1.0)
+    for scale in (1e-200, 1e151, 1e300):  # units do not matter
+        line = scale * rng.standard_normal((20, 1))
+        assert_array_equal(Spike().bind(line)(line[::-1]), np.eye(20)[::-1])
     ends = Spike().bind(X[:, :1])(np.asarray([[1e300], [-1e300]])).argmax(axis=1)
     assert_array_equal(ends, [X[:, 0].argmax(), X[:, 0].argmin()])
 

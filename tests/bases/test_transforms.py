@@ -100,6 +100,13 @@ def test_batches_are_transformed_one_by_one(shape):
     assert_allclose(operator.synthesize(w), batch, atol=1e-12)
 
 
+def test_axes_may_be_halved_as_often_as_one_likes():
+    operator = WaveletOperator((16, 12), "haar", (3, 1))
+    assert operator.levels == (3, 1)
+    Phi = operator.columns(range(192))
+    assert_allclose(Phi.T @ Phi, np.eye(192), atol=1e-12)
+
+
 @pytest.mark.parametrize(("n", "level"), [(1, None), (8, 0), (8, 1)])
 def test_results_have_memory_of_their_own(n, level):
     operator = WaveletOperator(n, "haar", level)
@@ -143,6 +150,8 @@ def test_means_and_norms_by_the_transform_equal_those_of_the_columns(shape, cent
         (lambda: WaveletOperator(64, 3), "wavelet must be a discrete wavelet of PyWavelets"),
         (lambda: WaveletOperator(64, level=7), "level must be None or an integer from 0 to 6"),
         (lambda: WaveletOperator(64, level=True), "level must be None or an integer from 0 to 6"),
+        (lambda: WaveletOperator((8, 8), level=(1,)), "or a tuple of one for each axis, got \\(1,\\)"),
+        (lambda: WaveletOperator((8, 8), level=(1, 4)), "or a tuple of one for each axis, got \\(1, 4\\)"),
         (lambda: WaveletOperator((2, 2, 2, 2)), "shape must be one to three integers"),
         (lambda: WaveletOperator(0), "shape must be one to three integers"),
         (lambda: WaveletOperator(1.5), "shape must be one to three integers >= 1, got 1.5"),

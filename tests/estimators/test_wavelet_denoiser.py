@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from sparsebayes import Laplace, NoiseCollapseWarning, Smoothness, WaveletDenoiser
 from sparsebayes.bases import WaveletOperator
 from sparsebayes.datasets import SIGNALS, make_signal
-from sparsebayes.estimators._wavelet_denoiser import _moves
+from sparsebayes.inference.continuation import circular_shifts
 
 PRIORS = ["auto", "aic", "bic", "ric", Smoothness(2.0), Laplace(10.0)]
 
@@ -188,7 +189,53 @@ def test_all_shifts_are_different_and_no_more_than_there_are(shape):
     for shifts in (y.size, 10 * y.size):
         spun = denoiser.set_params(shifts=shifts).fit_transform(y)
         assert_allclose(spun, np.mean(each, axis=0), atol=1e-12)
-    assert all(len(set(_moves(k, shape))) == k - 1 for k in range(1, y.size + 1))
+    assert all(len(set(circular_shifts(k, shape))) == k - 1 for k in range(1, y.size + 1))
+
+
+@pytest.mark.parametrize("shape", [(1024,), (1152,), (96, 160), (64, 64), (24, 64, 40)], ids=str)
+@pytest.mark.parametrize("bits", [1, 2])
+def test_first_shifts_take_every_place_on_the_grids(shape, bits):
+    size = 2**bits
+    moves = [(0,) * len(shape), *circular_shifts(size ** len(shape), shape)]
+    assert len({tuple(k % size for k in move) for move in moves}) == size ** len(shape)
+
+
+def ramp(n, seed):
+    """A signal whose ends are far apart, with noise of standard deviation 1."""
+    x = np.linspace(0, 1, n)
+    f = 10 * np.sin(5 * x) + 20 * x
+    return f + np.random.default_rng(seed).standard_normal(n), f
+
+
+@pytest.mark.parametrize("n", [1024, 1001, 777])
+@pytest.mark.parametrize("shifts", [0, 8])
+@pytest.mark.parametrize("prior", ["auto", "bic"])
+def test_mirrored_ends_have_less_error_where_ends_do_not_meet(n, shifts, prior):
+    errors = {}
+    for boundary in ("periodic", "symmetric"):
+        denoiser = WaveletDenoiser(prior=prior, shifts=shifts, boundary=boundary)
+        squares = [(denoiser.fit_transform(y) - f) ** 2 for y, f in (ramp(n, seed) for seed in range(20))]
+        errors[boundary] = np.sqrt(np.mean(squares, axis=0))
+    at_ends = {boundary: each[[0, -1]].max() for boundary, each in errors.items()}
+    overall = {boundary: np.sqrt(np.mean(each**2)) for boundary, each in errors.items()}
+    assert at_ends["symmetric"] < min(1.0, 0.6 * at_ends["periodic"])  # less than the noise
+    assert overall["symmetric"] < 0.85 * overall["periodic"]
+
+
+@pytest.mark.parametrize("shape", [(1,), (2,), (33,), (9, 20), (5, 6, 7)], ids=str)
+def test_mirrored_signals_of_any_shape(shape):
+    y = np.random.default_rng(0).standard_normal(shape)
+    denoiser = WaveletDenoiser("haar", noise_variance=1.0, ndim=len(shape), boundary="symmetric", shifts=3)
+    mean, std = denoiser.fit_transform(y, return_std=True)
+    assert mean.shape == std.shape == shape
+    assert (std > 0).all()
+    assert_array_equal(denoiser.fit(y).transform(y), mean)
+    assert_allclose(denoiser.fit_transform(np.stack([y, 2 * y]))[0], mean)
+    constant, none = WaveletDenoiser(ndim=len(shape), boundary="symmetric", noise_variance=1.0).fit_transform(
+        np.full(shape, 2.5), return_std=True
+    )
+    assert_allclose(constant, 2.5)
+    assert none.shape == shape
 
 
 def test_the_mean_and_the_coefficients_are_the_denoised_signal():
@@ -211,6 +258,24 @@ def test_tables_keep_their_columns_in_a_pipeline():
     assert list(out.columns) == list(table.columns)
     assert list(out.index) == list("abcd")
     assert_allclose(WaveletDenoiser().fit_transform(table), WaveletDenoiser().fit_transform(rows))
+    assert list(WaveletDenoiser().fit(rows).get_feature_names_out()[:2]) == ["x0", "x1"]
+    with pytest.raises(AttributeError, match="no attribute 'get_feature_names_out'"):
+        WaveletDenoiser().fit(rows[0]).get_feature_names_out()
+    with config_context(transform_output="pandas"):
+        assert list(WaveletDenoiser().fit(table).transform(table).columns) == list(table.columns)
+        for one, ndim in ((rows[0], 1), (rows, 2)):
+            assert isinstance(WaveletDenoiser(ndim=ndim).fit_transform(one), np.ndarray)
+    with pytest.raises(ValueError, match="feature names should match"):
+        WaveletDenoiser().fit(table).transform(table.rename(columns={"t0": "other"}))
+
+
+@pytest.mark.parametrize("prior", ["auto"])
+@pytest.mark.parametrize("noise", [0.0, 1e-13])
+def test_signals_without_noise_come_back(prior, noise):
+    x = np.arange(1000.0)
+    for f in (x, x**2, np.exp(x / 300), (x > 411) * 1.0, np.sin(x / 50), 1.7e9 + x):
+        y = f + noise * np.ptp(f) * np.random.default_rng(0).standard_normal(1000)
+        assert_allclose(WaveletDenoiser(prior=prior).fit_transform(y), y, atol=1e-9 * np.ptp(f))
 
 
 @pytest.mark.parametrize("n", [3, 5, 7])
@@ -223,8 +288,9 @@ def test_very_short_signals(n, prior):
 
 
 def test_one_sample_needs_the_noise():
-    with pytest.raises(ValueError, match="no wavelet coefficients to estimate the noise from"):
-        WaveletDenoiser().fit([3.0])
+    for X in ([3.0], np.arange(9.0)[:, None]):
+        with pytest.raises(ValueError, match=r"shape \(1,\), .* no wavelet coefficients .* X.ravel\(\)"):
+            WaveletDenoiser().fit(X)
     assert_array_equal(WaveletDenoiser(noise_variance=1.0).fit_transform([3.0]), [3.0])
 
 
@@ -260,6 +326,8 @@ def test_uniform_prior_warns_of_the_collapse():
         (WaveletDenoiser(shifts=-1), np.arange(32.0), "shifts must be an integer >= 0, got -1"),
         (WaveletDenoiser(shifts=1.5), np.arange(32.0), "shifts must be an integer >= 0, got 1.5"),
         (WaveletDenoiser(ndim=4), np.arange(32.0), "ndim must be 1, 2 or 3, got 4"),
+        (WaveletDenoiser(boundary="zero"), np.arange(32.0), "boundary must be one of .* got 'zero'"),
+        (WaveletDenoiser(boundary=None), np.arange(32.0), "boundary must be one of .* got None"),
         (WaveletDenoiser(noise_variance=0.0), np.arange(32.0), "noise_variance must be a finite number > 0"),
     ],
 )

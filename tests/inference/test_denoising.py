@@ -185,7 +185,7 @@ def test_noise_of_a_signal_that_is_mostly_flat(wavelet, offset):
     operator = WaveletOperator(1024, wavelet)
     signal += offset
     assert noise_from_finest(operator.analyze(signal - signal.mean()), operator) == pytest.approx(
-        0.4, rel=0.3
+        1.0, rel=0.4
     )
 
 

@@ -16,7 +16,7 @@ from sparsebayes.bases.operators import DenseOperator, Operator
 from sparsebayes.bases.orthonormal import DCTOperator, SpikeOperator, TransformOperator, check_shape
 
 LEFT_OUT = ", those of sample_weight zero being left out, which an image cannot do without"
-FARTHEST = 1e150  # where a query may be: squares of distances are numbers
+FARTHEST = 1e150  # in several dimensions: squares of distances are numbers
 
 
 class SampledBasis(Basis):
@@ -138,11 +138,12 @@ class BoundSamples(BoundBasis):
         """The number of the sample nearest to each row of X."""
         if self._is_training(X):
             return np.arange(len(self.points))
-        points, X = to_numpy(self.points), np.clip(to_numpy(X), -FARTHEST, FARTHEST)
+        points, X = to_numpy(self.points), to_numpy(X)
         if not len(X):
             return np.zeros(0, dtype=np.int64)
         if points.shape[1] == 1:
             return _nearest_on_a_line(points[:, 0], X[:, 0])
+        points, X = (np.clip(rows, -FARTHEST, FARTHEST) for rows in (points, X))
         return np.asarray(KDTree(points).query(X)[1], dtype=np.int64)
 
 
@@ -153,4 +154,5 @@ def _nearest_on_a_line(points: np.ndarray, x: np.ndarray) -> np.ndarray:
     right = np.searchsorted(ordered, x)
     left = np.maximum(right - 1, 0)
     right = np.minimum(right, len(points) - 1)
-    return order[np.where(ordered[right] - x < x - ordered[left], right, left)]
+    middle = 0.5 * ordered[left] + 0.5 * ordered[right]  # no difference overflows
+    return order[np.where(x > middle, right, left)]

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -127,9 +127,9 @@ class WaveletOperator(TransformOperator):
         Of the signal, image or volume; N is their product, samples in C order.
     wavelet : str
         Any orthogonal wavelet of PyWavelets: "haar", "db4", "sym8", "coif2", …
-    level : int, optional
-        How often every axis is halved, while it has two samples. By default log2(n) − 3 times, at least
-        once, for an axis of n samples.
+    level : int or tuple of ints, optional
+        How often every axis is halved, while it has two samples; one number, or one for each axis. By default
+        log2(n) − 3 times, at least once, for an axis of n samples.
 
     Attributes
     ----------
@@ -137,37 +137,46 @@ class WaveletOperator(TransformOperator):
         Which coefficients belong together.
     """
 
-    def __init__(self, shape: int | Sequence[int], wavelet: str = "sym8", level: int | None = None) -> None:
+    def __init__(
+        self,
+        shape: int | Sequence[int],
+        wavelet: str = "sym8",
+        level: int | tuple[int, ...] | None = None,
+    ) -> None:
         super().__init__(shape)
         self.wavelet = as_orthogonal(wavelet)
         self.levels = _check_level(level, self.signal_shape)
         self.block = plan(self.signal_shape, self.levels)
         self.bands = tuple(self.block.bands())
 
-    @cached_property
-    def squared_factors(self) -> list[tuple[Band, tuple[scipy.sparse.csr_array, ...]]]:
+    def squared_factors(self) -> Iterator[tuple[Band, tuple[scipy.sparse.csr_array, ...]]]:
         """Every band with the squares of its functions, which are products of functions along the axes:
 
         for each axis of n samples a sparse (n, m) array, m being the size of the band along it.
         """
         whole = tuple(scipy.sparse.eye_array(n, format="csr") for n in self.signal_shape)
-        return [(band, tuple(a.power(2) for a in along)) for band, along in self._factors(self.block, whole)]
+        for band, along in self._factors(whole):
+            yield band, tuple(functions.power(2) for functions in along)
 
-    def _factors(self, block: Block, along: tuple[Any, ...]) -> Iterator[tuple[Band, tuple[Any, ...]]]:
-        """The bands of a block and their functions along every axis, given those of the block."""
-        if block.coarser is None:
-            assert block.coarse is not None
-            yield block.coarse, along
-            return
-        for axis, edge in block.edges:
-            yield from self._factors(edge, _replaced(along, axis, along[axis][:, -1:]))
-            along = _replaced(along, axis, along[axis][:, :-1])
-        halves = {axis: _halves(along[axis], self.wavelet) for axis in block.axes}
-        coarser = tuple(halves[k]["a"] if k in halves else a for k, a in enumerate(along))
-        yield from self._factors(block.coarser, coarser)
-        for band in block.details:
-            kinds = enumerate(band.kind)
-            yield band, tuple(along[k] if kind == "n" else halves[k][kind] for k, kind in kinds)
+    def _factors(self, whole: tuple[Any, ...]) -> Iterator[tuple[Band, tuple[Any, ...]]]:
+        """The bands and their functions along every axis; of long ones no more than a step's are held."""
+        waiting = [(self.block, whole)]
+        while waiting:
+            block, along = waiting.pop()
+            if block.coarser is None:
+                assert block.coarse is not None
+                yield block.coarse, along
+                continue
+            for axis, edge in block.edges:
+                waiting.append((edge, _replaced(along, axis, along[axis][:, -1:])))
+                along = _replaced(along, axis, along[axis][:, :-1])
+            halves = {axis: _halves(along[axis], self.wavelet) for axis in block.axes}
+            for band in block.details:
+                kinds = enumerate(band.kind)
+                yield band, tuple(along[k] if kind == "n" else halves[k][kind] for k, kind in kinds)
+            coarser = tuple(halves[k]["a"] if k in halves else a for k, a in enumerate(along))
+            waiting.append((block.coarser, coarser))
+            del along, halves, coarser
 
     def _forward(self, v: np.ndarray) -> np.ndarray:
         out = np.empty((len(v), self.shape[1]))
@@ -286,9 +295,14 @@ def _check_level(level: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
     most = [n.bit_length() - 1 for n in shape]
     if level is None:
         return tuple(min(max(k - COARSEST, 1), k) for k in most)
-    if isinstance(level, bool) or not isinstance(level, int | np.integer) or not 0 <= level <= max(most):
+    each = level if isinstance(level, tuple) else (level,) * len(shape)
+    if len(each) != len(shape) or not all(_is_whole(k) and 0 <= k <= max(most) for k in each):
         raise ValueError(
             f"level must be None or an integer from 0 to {max(most)} for a signal of shape {shape}, which "
-            f"cannot be halved more often, got {level!r}."
+            f"cannot be halved more often, or a tuple of one for each axis, got {level!r}."
         )
-    return tuple(min(int(level), k) for k in most)
+    return tuple(min(int(k), limit) for k, limit in zip(each, most, strict=True))
+
+
+def _is_whole(x: Any) -> bool:
+    return isinstance(x, int | np.integer) and not isinstance(x, bool)

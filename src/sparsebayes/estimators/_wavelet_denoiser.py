@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-import itertools
-import math
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_feature_names, check_is_fitted
 
 from sparsebayes._checks import is_number
 from sparsebayes.bases.transforms import WaveletOperator
 from sparsebayes.inference import denoising
+from sparsebayes.inference.continuation import circular_shifts, continued, inside, longer_shape
 from sparsebayes.inference.denoising import Shrinkage
 from sparsebayes.inference.pointwise import pointwise_variance
 from sparsebayes.priors import Prior, as_prior
 
-# shifts follow multiples of these fractions of each axis: evenly spread however many there are
-SPREAD = (
-    (0.618033988749895,),
-    (0.754877666246693, 0.569840290998053),
-    (0.819172513396164, 0.671043606703789, 0.549700477901970),
-)
 ROUNDING = 4 * float(np.finfo(float).eps)  # of the largest sample: variation below it is none
+BOUNDARIES = ("periodic", "symmetric")
 LARGEST = 1e120  # sample: the squares of what is reckoned with are numbers
+
+
+def _had_columns(denoiser: WaveletDenoiser) -> bool:
+    """Whether samples may have names: not those of one signal, nor of images."""
+    if not hasattr(denoiser, "coef_") or hasattr(denoiser, "n_features_in_"):
+        return True
+    raise AttributeError("X had no columns to name: that takes a table with a signal in every row.")
 
 
 class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -56,6 +58,11 @@ class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         How many axes one signal has: 1 for signals, 2 for images, 3 for volumes. X of that many axes is one
         signal, X with one axis more a batch of them, along its first axis. A 2-D array is therefore a batch
         of signals unless ndim=2.
+    boundary : {"periodic", "symmetric"}, default="periodic"
+        How a signal goes on at its ends. "periodic", from its other end, suits signals whose ends meet: a
+        jump from one to the other is smeared over both. "symmetric", by its mirror image (of 32 samples at
+        least), suits any, and leaves no sample aside where a length is odd; `coef_`, `mean_` and `n_active_`
+        are then those of the longer signal.
 
     Attributes
     ----------
@@ -78,7 +85,7 @@ class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     Notes
     -----
     Lengths need not be powers of two: where an axis has an odd number of samples, the last is left out of
-    that halving, and the transform stays exactly orthonormal. Signals are continued periodically.
+    that halving, and the transform stays exactly orthonormal.
 
     Examples
     --------
@@ -98,6 +105,7 @@ class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         noise_variance: float | None = None,
         shifts: int = 0,
         ndim: int = 1,
+        boundary: str = "periodic",
     ) -> None:
         self.wavelet = wavelet
         self.prior = prior
@@ -105,6 +113,7 @@ class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.noise_variance = noise_variance
         self.shifts = shifts
         self.ndim = ndim
+        self.boundary = boundary
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Estimate the noise and the coefficients of X.
@@ -137,7 +146,8 @@ class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             Signal(s), finite. Not modified.
         return_std : bool, default=False
             Whether to return the posterior standard deviation of the denoised signal at every sample,
-            √Σ_m Var(w_m) φ_m², exactly. It does not include the noise, and a wavelet left out counts as
+            √Σ_m Var(w_m) φ_m², exactly; of a long signal that cannot be halved evenly much faster with
+            boundary="symmetric". It does not include the noise, and a wavelet left out counts as
             known to be absent, which makes it small where weak detail may have been missed. Over shifts,
             variances are averaged, which bounds the variance of the average from above.
 
@@ -151,6 +161,8 @@ class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         self._checked_parameters()
         signals, single = self._signals(X)
+        if not single and getattr(self, "n_features_in_", None) == signals.shape[-1]:
+            _check_feature_names(self, X, reset=False)
         operator = self._operator(signals)
         return _collected([self._denoised(operator, signal, return_std)[0] for signal in signals], single)
 
@@ -164,6 +176,11 @@ class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self._store([found for _, found in pairs], operator, single)
         return _collected([denoised for denoised, _ in pairs], single)
 
+    @available_if(_had_columns)
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """The names of the samples: those of the columns of a table with a signal in every row."""
+        return super().get_feature_names_out(input_features)
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "coef_")
 
@@ -176,6 +193,8 @@ class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         known = self.noise_variance
         if known is not None and not (is_number(known) and known > 0):
             raise ValueError(f"noise_variance must be a finite number > 0 or None, got {known!r}.")
+        if not (isinstance(self.boundary, str) and self.boundary in BOUNDARIES):
+            raise ValueError(f"boundary must be one of {list(BOUNDARIES)}, got {self.boundary!r}.")
         if not denoising.is_automatic(self.prior):
             as_prior(self.prior, also=(denoising.AUTOMATIC,))
 
@@ -211,14 +230,18 @@ class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         operator = WaveletOperator(signals.shape[1:], self.wavelet, self.level)
         if self.noise_variance is None and not any(band.kind for band in operator.bands):
             raise ValueError(
-                f"X of shape {signals.shape[1:]} with level={self.level!r} has no wavelet coefficients to "
-                "estimate the noise from; give noise_variance, or longer signals."
+                f"X holds signals of shape {signals.shape[1:]}, which with level={self.level!r} have no "
+                "wavelet coefficients to estimate the noise from; give noise_variance, longer signals, or, "
+                "for one signal that is a column, X.ravel()."
             )
-        return operator
+        if self.boundary == "periodic":
+            return operator
+        longer = longer_shape(signals.shape[1:], operator.levels)
+        return WaveletOperator(longer, self.wavelet, operator.levels)
 
     def _shrunk(self, operator: WaveletOperator, signal: np.ndarray) -> tuple[Shrinkage, float]:
         """The shrunk coefficients of a signal less its mean, and the mean."""
-        w, mean = _coefficients(operator, signal)
+        w, mean = _coefficients(operator, continued(signal, operator.signal_shape))
         if denoising.is_automatic(self.prior):
             return denoising.shrink_by_risk(w, operator, self.noise_variance), mean
         return denoising.shrink_by_evidence(w, operator, self.prior, self.noise_variance), mean
@@ -230,18 +253,19 @@ class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         shrunk, mean = self._shrunk(operator, signal)
         total = operator.synthesize(shrunk.coef)
         variance = self._variance(operator, shrunk) if return_std else None
-        moves, axes = _moves(int(self.shifts), signal.shape), range(signal.ndim)
-        for move in moves:
-            w, _ = _coefficients(operator, np.roll(signal, move, axes))
+        shifts, axes = circular_shifts(int(self.shifts), operator.signal_shape), range(signal.ndim)
+        longer = continued(signal, operator.signal_shape)
+        for move in shifts:
+            w, _ = _coefficients(operator, np.roll(longer, move, axes))
             moved = denoising.like(shrunk, w, operator, self.prior)
             back = tuple(-k for k in move)
             total += np.roll(operator.synthesize(moved.coef), back, axes)
             if variance is not None:
                 variance += np.roll(self._variance(operator, moved), back, axes)
-        total /= len(moves) + 1
+        total /= len(shifts) + 1
         total += mean
-        std = None if variance is None else np.sqrt(variance / (len(moves) + 1))
-        return (total, std), (shrunk, mean)
+        std = None if variance is None else inside(np.sqrt(variance / (len(shifts) + 1)), signal.shape)
+        return (inside(total, signal.shape), std), (shrunk, mean)
 
     def _variance(self, operator: WaveletOperator, shrunk: Shrinkage) -> np.ndarray:
         """Of the posterior at every sample; that of the mean as well, where it was not among the wavelets."""
@@ -279,20 +303,6 @@ def _centred(signal: np.ndarray) -> tuple[np.ndarray, float]:
         )
     mean = float(signal.mean())
     return signal - mean, mean
-
-
-def _moves(shifts: int, shape: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """The circular shifts beside none: all different, and no more than there are."""
-    none = (0,) * len(shape)
-    if shifts >= math.prod(shape):
-        return [move for move in itertools.product(*map(range, shape)) if move != none]
-    fractions = SPREAD[len(shape) - 1]
-    moves = {none: None}  # in this order
-    for i in itertools.count(1):
-        if len(moves) >= shifts:
-            break
-        moves[tuple(int(n * (i * f % 1.0)) for n, f in zip(shape, fractions, strict=True))] = None
-    return list(moves)[1:]
 
 
 def _collected(denoised: list[tuple[np.ndarray, np.ndarray | None]], single: bool) -> Any:

@@ -18,6 +18,7 @@ from sparsebayes.inference.risk import best_constants, histogram, histograms
 AUTOMATIC = "auto"
 MEDIAN = 0.6744897501960817  # of |z|, z standard normal
 BLOCK = 1 << 15  # coefficients worked on at a time
+LEAST = 1 / 8  # of the finest coefficients that are to be more than dust where there is noise at all
 DUST = 16  # times what a filter leaves of a constant, up to which a coefficient counts as zero
 
 
@@ -57,29 +58,42 @@ def is_automatic(prior: Any) -> bool:
 def noise_from_finest(w: np.ndarray, operator: WaveletOperator) -> float:
     """σ² by the median absolute coefficient of the finest level, differences along all axes halved there.
 
-    Where more than half of them are zero, rounding aside, by their mean square.
+    Where more than half of them are zero, rounding aside, by that of the others; a signal of which less than
+    an eighth are not is smooth or steps, and without noise: 0.
     """
     band = max(
         (b for b in operator.bands if b.level == 1 and set(b.kind) <= {"d", "n"} and b.kind), key=_size
     )
     finest = np.abs(w[band.where])
-    finest.partition((len(finest) - 1) // 2)  # in place: the lower median
-    middle = float(finest[(len(finest) - 1) // 2])
-    return float(np.mean(finest**2)) if _is_dust(middle, w, operator) else (middle / MEDIAN) ** 2
+    middle = _lower_median(finest)
+    dust = _dust_above(middle, w, operator)
+    if middle <= dust:
+        others = finest[finest > dust]
+        middle = _lower_median(others) if len(others) >= LEAST * len(finest) else 0.0
+    return (middle / MEDIAN) ** 2
 
 
-def _is_dust(value: float, w: np.ndarray, operator: WaveletOperator) -> bool:
-    """Whether a coefficient of the finest level may be what is left of samples that do not vary.
+def _lower_median(values: np.ndarray) -> float:
+    """Puts the values into another order."""
+    place = (len(values) - 1) // 2
+    values.partition(place)
+    return float(values[place])
+
+
+def _dust_above(value: float, w: np.ndarray, operator: WaveletOperator) -> float:
+    """How large a coefficient of the finest level may be that is left of samples that do not vary.
+
+    0 where the value is larger in any case.
 
     The differences of a wavelet add up to zero only as far as its tables go. A function of level j that adds
     a to the samples has a coefficient of about a 2^(j/2), for every axis.
     """
     uneven = DUST * (abs(math.fsum(operator.wavelet.dec_hi)) + float(np.finfo(float).eps))
     if value > uneven * largest(w):
-        return False
+        return 0.0
     halvings = (sum(min(band.level, k) for k in operator.levels) for band in operator.bands)
     sizes = (largest(w[b.where]) / 2 ** (k / 2) for b, k in zip(operator.bands, halvings, strict=True))
-    return value <= uneven * max(sizes)
+    return uneven * max(sizes)
 
 
 def largest(values: np.ndarray) -> float:

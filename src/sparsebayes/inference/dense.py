@@ -204,10 +204,11 @@ class DenseModel:
 
 
 def parts_of(bound: BoundBasis) -> tuple[BoundBasis, ...]:
-    """The parts of a basis that have scales of their own; those of a `MultiScale` share theirs."""
-    if isinstance(bound, BoundConcatenation) and not isinstance(bound, BoundMultiScale):
-        return tuple(bound.parts)
-    return (bound,)
+    """The parts of a basis, and of its parts, that have scales of their own; a `MultiScale` shares its."""
+    if not isinstance(bound, BoundConcatenation) or isinstance(bound, BoundMultiScale):
+        return (bound,)
+    within = (parts_of(part) if getattr(part, "order", None) is None else (part,) for part in bound.parts)
+    return tuple(part for parts in within for part in parts)
 
 
 def spreads(columns: np.ndarray) -> np.ndarray:

@@ -18,8 +18,8 @@ def pointwise_variance(operator: WaveletOperator, variance: np.ndarray) -> np.nd
 
     Where every axis can be halved evenly, the wavelets of a band are shifts of one another and the sum is a
     circular convolution: O(N log N) a band. Else each is a product of functions along the axes, few samples
-    long, so that the sum is a product of sparse matrices with the variances; a few wavelets of one signal are
-    taken one by one.
+    long, so that the sum is a product of sparse matrices with the variances: little along the axes of an
+    image, some hundred numbers a sample for a signal. A few wavelets of a signal are taken one by one.
     """
     shape = operator.signal_shape
     if all(n % 2**k == 0 for n, k in zip(shape, operator.levels, strict=True)):
@@ -30,7 +30,7 @@ def pointwise_variance(operator: WaveletOperator, variance: np.ndarray) -> np.nd
     if len(shape) == 1 and len(active) <= FEW:
         return _one_by_one(operator, variance, active)
     total = np.zeros(shape)
-    for band, along in operator.squared_factors:
+    for band, along in operator.squared_factors():
         if variance[band.where].any():
             total += _product(along, variance[band.where].reshape(band.shape))
     return total

@@ -1,0 +1,65 @@
+"""How a signal goes on at its ends, and the circular shifts that a denoised one is averaged over."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+
+MARGIN = 32  # samples at least that a signal is continued by at either end
+# of an axis: how far one shift is from the next, about
+SPREAD = (
+    (0.618033988749895,),
+    (0.754877666246693, 0.569840290998053),
+    (0.819172513396164, 0.671043606703789, 0.549700477901970),
+)
+
+
+def longer_shape(shape: tuple[int, ...], levels: tuple[int, ...]) -> tuple[int, ...]:
+    """With a margin at every end, and so that each axis can be halved evenly so many times."""
+    sizes = zip(shape, levels, strict=True)
+    return tuple(-(-(n + 2 * MARGIN) // 2**level) * 2**level for n, level in sizes)
+
+
+def continued(signal: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """The signal in the middle of its mirror images, of this shape."""
+    if signal.shape == shape:
+        return signal
+    before = [(longer - n) // 2 for n, longer in zip(signal.shape, shape, strict=True)]
+    sizes = zip(before, signal.shape, shape, strict=True)
+    return np.pad(signal, [(k, longer - n - k) for k, n, longer in sizes], "symmetric")
+
+
+def inside(values: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """The middle of this shape, where `continued` has the signal."""
+    if values.shape == shape:
+        return values
+    starts = [(longer - n) // 2 for n, longer in zip(shape, values.shape, strict=True)]
+    return values[tuple(slice(k, k + n) for k, n in zip(starts, shape, strict=True))].copy()
+
+
+def circular_shifts(count: int, shape: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """So many circular shifts, the first of which (none) is left out: all different, no more than there are.
+
+    What matters of a shift is its remainder by 2, 4, 8, …: where it puts the signal on the grid of a level.
+    The first 2^(dk) shifts in d axes take every remainder by 2^k once, if the axes can be halved that often:
+    the bits of the number of a shift are dealt out to the axes, which an odd step does not change.
+    """
+    none = (0,) * len(shape)
+    if count >= math.prod(shape):
+        return [move for move in itertools.product(*map(range, shape)) if move != none]
+    steps = [_step(n, f) for n, f in zip(shape, SPREAD[len(shape) - 1], strict=True)]
+    moves = {none: None}  # in this order
+    for i in itertools.count(1):
+        if len(moves) >= count:
+            break
+        dealt = (int(f"{i:b}"[::-1][k :: len(shape)][::-1] or "0", 2) for k in range(len(shape)))
+        moves[tuple(step * u % n for step, u, n in zip(steps, dealt, shape, strict=True))] = None
+    return list(moves)[1:]
+
+
+def _step(n: int, fraction: float) -> int:
+    """An odd number near this fraction of n that has no divisor in common with it."""
+    near = int(fraction * n) | 1
+    return next(step for step in range(near, 0, -2) if math.gcd(step, n) == 1)
