@@ -65,6 +65,12 @@ def is_complex(x: Any) -> bool:
     return np.asarray(x).dtype.kind == "c"
 
 
+def require_real(x: Any, name: str) -> None:
+    """Refuse complex values, whose imaginary part would be dropped."""
+    if is_complex(x):
+        raise ValueError(f"{name} must hold real numbers, got complex ones.")
+
+
 def index(J: Any, like: Array) -> Array:
     """The integer indices J as an array in the namespace and on the device of `like`."""
     xp = namespace(like)

@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from sparsebayes._array import is_complex
-
 
 class NothingToModel(ValueError):
     """The rows are sound, but there is nothing in them to model: a target or columns that do not vary."""
@@ -32,9 +30,3 @@ def require_whole(x: Any, name: str, least: int) -> None:
     """Refuse what is no integer of at least that size."""
     if not (isinstance(x, numbers.Integral) and is_number(x) and int(x) >= least):
         raise ValueError(f"{name} must be an integer >= {least}, got {x!r}.")
-
-
-def require_real(x: Any, name: str) -> None:
-    """Refuse complex values, whose imaginary part would be dropped."""
-    if is_complex(x):
-        raise ValueError(f"{name} must hold real numbers, got complex ones.")

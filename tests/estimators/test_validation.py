@@ -208,3 +208,10 @@ def test_column_vector_for_y_is_taken_with_a_warning(estimator):
 def test_no_usable_column():
     with pytest.raises(ValueError, match=r"^X has no usable column"):
         SparseBayesRegressor().fit(np.ones((12, 3)), Y)
+
+
+@pytest.mark.parametrize("estimator", [RelevanceVectorRegressor(), SparseBayesRegressor()])
+def test_there_is_no_covariance_before_fit(estimator):
+    assert not hasattr(estimator, "covariance_")
+    with pytest.raises(AttributeError, match="no covariance_ before it is fitted"):
+        estimator.covariance_  # noqa: B018

@@ -15,8 +15,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.fft
 
-from sparsebayes._array import Array, Indices, asfloat64, to_numpy
-from sparsebayes._checks import require_real
+from sparsebayes._array import Array, Indices, asfloat64, require_real, to_numpy
 from sparsebayes.bases.operators import BLOCK_ELEMENTS, Operator, block_means_and_norms
 
 CANCELLED = 1e-6  # of a squared norm: below it too few digits are left of 1 − Nφ̄²

@@ -127,6 +127,8 @@ class SparseBayesModel(BaseEstimator, metaclass=ABCMeta):
     @property
     def covariance_(self) -> np.ndarray:
         """Posterior covariance Σ of the weights, made dense only when asked for."""
+        if not hasattr(self, "_result"):
+            raise AttributeError(f"{type(self).__name__} has no covariance_ before it is fitted.")
         covariance = self._result.covariance
         return covariance.toarray() if scipy.sparse.issparse(covariance) else covariance
 

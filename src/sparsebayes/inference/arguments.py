@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from sparsebayes._array import Array, asfloat64, namespace
-from sparsebayes._checks import is_number, require_real, require_whole
+from sparsebayes._array import Array, asfloat64, namespace, require_real
+from sparsebayes._checks import is_number, require_whole
 from sparsebayes.bases.operators import Operator, as_operator
 from sparsebayes.rows.sources import in_memory
 from sparsebayes.solvers import Monitor
