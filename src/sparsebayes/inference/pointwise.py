@@ -16,37 +16,37 @@ FEW = 256  # wavelets of a signal up to which that costs less than to take them 
 def pointwise_variance(operator: WaveletOperator, variance: np.ndarray) -> np.ndarray:
     """Σ_m variance_m φ_m² as an array of the shape of the signal.
 
-    Where every axis can be halved evenly, the wavelets of a band are shifts of one another and the sum is a
-    circular convolution: O(N log N) a band. Else each is a product of functions along the axes, few samples
-    long, so that the sum is a product of sparse matrices with the variances: little along the axes of an
-    image, some hundred numbers a sample for a signal. A few wavelets of a signal are taken one by one.
+    Each function is a product of functions along the axes, few samples long, so that the sum is a product of
+    sparse matrices with the variances: little along the axes of an image, some hundred numbers a sample for a
+    signal. Where a signal can be halved evenly the wavelets of a band are shifts of one another instead, and
+    the sum is a circular convolution: O(N log N) a band. A few wavelets of another are taken one by one.
     """
-    shape = operator.signal_shape
-    if all(n % 2**k == 0 for n, k in zip(shape, operator.levels, strict=True)):
+    if len(operator.signal_shape) > 1:
+        return _separable(operator, variance)
+    if operator.signal_shape[0] % 2 ** operator.levels[0] == 0:
         return np.maximum(
             sum(_convolved(operator, band, variance[band.where]) for band in operator.bands), 0.0
         )
     active = np.flatnonzero(variance)
-    if len(shape) == 1 and len(active) <= FEW:
-        return _one_by_one(operator, variance, active)
-    total = np.zeros(shape)
+    return _one_by_one(operator, variance, active) if len(active) <= FEW else _separable(operator, variance)
+
+
+def _separable(operator: WaveletOperator, variance: np.ndarray) -> np.ndarray:
+    total = np.zeros(operator.signal_shape)
     for band, along in operator.squared_factors():
         if variance[band.where].any():
             total += _product(along, variance[band.where].reshape(band.shape))
     return total
 
 
-def _convolved(operator: WaveletOperator, band: Band, variance: np.ndarray) -> Any:
-    shape = operator.signal_shape
+def _convolved(operator: WaveletOperator, band: Band, variance: np.ndarray) -> np.ndarray:
+    (n,) = operator.signal_shape
     if not variance.any():
-        return np.zeros(shape)
-    axes = tuple(range(len(shape)))
-    first = operator.columns([band.where.start]).reshape(shape) ** 2
-    spread = np.zeros(shape)
-    steps = tuple(slice(None, None, n // m) for n, m in zip(shape, band.shape, strict=True))
-    spread[steps] = variance.reshape(band.shape)
-    product = np.fft.rfftn(first, axes=axes) * np.fft.rfftn(spread, axes=axes)
-    return np.fft.irfftn(product, s=shape, axes=axes)
+        return np.zeros(n)
+    first = operator.columns([band.where.start])[:, 0] ** 2
+    spread = np.zeros(n)
+    spread[:: n // len(variance)] = variance
+    return np.fft.irfft(np.fft.rfft(first) * np.fft.rfft(spread), n)
 
 
 def _one_by_one(operator: WaveletOperator, variance: np.ndarray, active: np.ndarray) -> np.ndarray:
