@@ -29,11 +29,11 @@ to 14 were not.
 So run, both bases together have about as many functions as printed, under RIC and without a prior: the
 wavelets of the optimum, and of splines some five times as many, each for a while. That this is how the
 printed figures came about is a guess. It hangs on how digits are lost: with s and q worked out without loss
-(the row "orthogonal", {exact} actions) the same lines settle at fewer functions, with the error printed,
+(the row "orthogonal", {exact} actions) the same lines settle at fewer functions, at about the error printed,
 but the splines take the blocks as well, which they do not in print. It hangs on the norms of the columns
 too, of which the paper says nothing: with unit norms splines alone keep as many as printed, and both
 together more. What does not fit in any way: the MSE of splines alone is larger than printed, that of both
-together is below 0.0085 in nearly every draw, and the plain machine separates the two nearly as well, where
+together is below 0.0085 in every draw, and the plain machine separates the two nearly as well, where
 print says it cannot. The components are separated, though less cleanly than by `solver="thorough"`: splines
 carry a trend under the blocks.
 """
