@@ -89,14 +89,14 @@ def _dust_above(value: float, w: np.ndarray, operator: WaveletOperator) -> float
     a to the samples has a coefficient of about a 2^(j/2), for every axis.
     """
     uneven = DUST * (abs(math.fsum(operator.wavelet.dec_hi)) + float(np.finfo(float).eps))
-    if value > uneven * largest(w):
+    if value > uneven * math.sqrt(w @ w):  # no coefficient is larger
         return 0.0
     halvings = (sum(min(band.level, k) for k in operator.levels) for band in operator.bands)
-    sizes = (largest(w[b.where]) / 2 ** (k / 2) for b, k in zip(operator.bands, halvings, strict=True))
+    sizes = (_largest(w[b.where]) / 2 ** (k / 2) for b, k in zip(operator.bands, halvings, strict=True))
     return uneven * max(sizes)
 
 
-def largest(values: np.ndarray) -> float:
+def _largest(values: np.ndarray) -> float:
     """Of the absolute values, without an array of them."""
     return float(max(values.max(), -values.min()))
 
