@@ -12,7 +12,8 @@
   their α, so that the smoothness prior hardly weighs on them.
 * Line 23: σ² by eq. 36, its denominator put right, after every tenth action, unless it is given.
 * Line 8: converged when no α moves by more than 1e-6 in its logarithm, all relevant functions are in, and the
-  noise and the objective are stable [section 3.4.1]. With splines that is never met in double precision.
+  noise and the objective are stable [section 3.4.1]. With splines and footnote 8 that is
+  never met in double precision.
 
 The library's own solvers keep a function only where it raises the objective, lose no digits, and do not
 depend on the size of a column.
@@ -82,6 +83,11 @@ class Algorithm1:
         if not 0 < s < q * q < np.inf:
             return np.inf
         return float(self.prior.turning_point(np.asarray([s]), np.asarray([q]), self.beta)[0])
+
+    def contributions(self, first: int) -> tuple[np.ndarray, np.ndarray]:
+        """What the functions before that number add to Φμ, and what the others do."""
+        terms, before = self.Phi[:, self.active] * self.mean, np.asarray(self.active) < first
+        return terms[:, before].sum(axis=1), terms[:, ~before].sum(axis=1)
 
     def scores(self, i: int) -> tuple[float, float]:
         """s and q of function i [footnote 8, put right]."""

@@ -74,11 +74,9 @@ def by_algorithm_1(axes: Any, actions: int = 12000) -> None:
     Phi = BOTH.bind(X).operator(X).columns(range(2 * SIZE))
     model = Algorithm1(Phi, y - y.mean(), np.log(SIZE))
     model.run(actions, np.random.default_rng(DRAW), lambda model: None)
-    J = np.asarray(model.active)
-    terms = Phi[:, J] * model.mean
-    mse = np.mean((terms.sum(axis=1) + y.mean() - f) ** 2)
-    parts = [terms[:, mine].sum(axis=1) for mine in (J < SIZE, J >= SIZE)]
-    name = f"ric by the paper's algorithm 1, S = {len(J)}, MSE = {mse:.4f}"
+    parts = model.contributions(SIZE)
+    mse = np.mean((sum(parts) + y.mean() - f) ** 2)
+    name = f"ric by the paper's algorithm 1, S = {len(model.active)}, MSE = {mse:.4f}"
     contributions(axes, X, f - y.mean(), parts, name, "aic")
 
 

@@ -103,11 +103,10 @@ def states(run: Run, seed: int) -> list[float]:
     seen: list[list[float]] = []
 
     def watch(model: Algorithm1) -> None:
-        J = np.asarray(model.active)
-        terms, wavelet = Phi[:, J] * model.mean, J < n_wavelets
-        haar, splines = terms[:, wavelet].sum(axis=1), terms[:, ~wavelet].sum(axis=1)
+        haar, splines = model.contributions(n_wavelets)
         mse = float(np.mean((haar + splines + y.mean() - f) ** 2))
-        seen.append([len(J), int(wavelet.sum()), mse, *separation(haar, splines, f)[:2]])
+        wavelets = sum(j < n_wavelets for j in model.active)
+        seen.append([len(model.active), wavelets, mse, *separation(haar, splines, f)[:2]])
 
     plain, exact = run.prior != "ric", run.scores == "orthogonal"
     algorithm = WithoutLoss if exact else Algorithm1

@@ -26,7 +26,12 @@ def is_number(x: Any) -> bool:
         return False
 
 
+def is_whole(x: Any, least: int) -> bool:
+    """Whether x is one integer of at least that size, of Python or NumPy; True and False are not."""
+    return isinstance(x, numbers.Integral) and is_number(x) and int(x) >= least
+
+
 def require_whole(x: Any, name: str, least: int) -> None:
     """Refuse what is no integer of at least that size."""
-    if not (isinstance(x, numbers.Integral) and is_number(x) and int(x) >= least):
+    if not is_whole(x, least):
         raise ValueError(f"{name} must be an integer >= {least}, got {x!r}.")

@@ -72,6 +72,11 @@ class BoundBasis(ABC):
         """Whether Φ at the centres of the functions is certain to be symmetric and positive semi-definite."""
         return False
 
+    @property
+    def scaled_apart(self) -> tuple[BoundBasis, ...]:
+        """The parts that have scales of their own, in the order of their functions; by itself one."""
+        return (self,)
+
     def complete_at(self, X: Array) -> bool:
         """Whether the functions are certain to be an orthonormal basis of all signals on the rows of X."""
         return False
@@ -202,6 +207,13 @@ class BoundConcatenation(BoundBasis):
             return super().weighted(X, weights)
         pieces = self._weighted_parts(X, weights)
         return sum(pieces[1:], start=pieces[0])
+
+    @property
+    def scaled_apart(self) -> tuple[BoundBasis, ...]:
+        """Those of all parts; where functions were put into another order the whole."""
+        if self.order is not None:
+            return (self,)
+        return tuple(each for part in self.parts for each in part.scaled_apart)
 
     @property
     def few_batches(self) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 from sparsebayes._array import Array
 from sparsebayes.bases._learnable import split
 from sparsebayes.bases._scales import positive_numbers
-from sparsebayes.bases.base import Basis, BoundConcatenation
+from sparsebayes.bases.base import Basis, BoundBasis, BoundConcatenation
 from sparsebayes.bases.kernels import BoundKernel, CentredBasis
 
 
@@ -52,6 +52,11 @@ class BoundMultiScale(BoundConcatenation):
     """
 
     log_widths: np.ndarray = field(kw_only=True)
+
+    @property
+    def scaled_apart(self) -> tuple[BoundBasis, ...]:
+        """The whole: its parts share their scales."""
+        return (self,)
 
     @property
     def log_scales(self) -> np.ndarray:

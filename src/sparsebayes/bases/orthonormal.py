@@ -16,6 +16,7 @@ import numpy as np
 import scipy.fft
 
 from sparsebayes._array import Array, Indices, asfloat64, require_real, to_numpy
+from sparsebayes._checks import is_whole
 from sparsebayes.bases.operators import BLOCK_ELEMENTS, Operator, block_means_and_norms
 
 CANCELLED = 1e-6  # of a squared norm: below it too few digits are left of 1 − Nφ̄²
@@ -167,7 +168,6 @@ def check_shape(shape: Any) -> tuple[int, ...]:
         sizes = tuple(shape)
     except TypeError:  # a number, or nothing of the kind
         sizes = (shape,)
-    ok = all(isinstance(n, int | np.integer) and not isinstance(n, bool) and n >= 1 for n in sizes)
-    if not ok or not 1 <= len(sizes) <= 3:
+    if not 1 <= len(sizes) <= 3 or not all(is_whole(n, 1) for n in sizes):
         raise ValueError(f"shape must be one to three integers >= 1, got {shape!r}.")
     return tuple(int(n) for n in sizes)

@@ -19,6 +19,7 @@ import numpy as np
 import pywt
 import scipy.sparse
 
+from sparsebayes._checks import is_whole
 from sparsebayes.bases.orthonormal import TransformOperator
 
 COARSEST = 3  # an axis of n samples is halved log2(n) − 3 times unless told otherwise, as in SE07
@@ -296,13 +297,9 @@ def _check_level(level: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
     if level is None:
         return tuple(min(max(k - COARSEST, 1), k) for k in most)
     each = level if isinstance(level, tuple) else (level,) * len(shape)
-    if len(each) != len(shape) or not all(_is_whole(k) and 0 <= k <= max(most) for k in each):
+    if len(each) != len(shape) or not all(is_whole(k, 0) and k <= max(most) for k in each):
         raise ValueError(
             f"level must be None or an integer from 0 to {max(most)} for a signal of shape {shape}, which "
             f"cannot be halved more often, or a tuple of one for each axis, got {level!r}."
         )
     return tuple(min(int(k), limit) for k, limit in zip(each, most, strict=True))
-
-
-def _is_whole(x: Any) -> bool:
-    return isinstance(x, int | np.integer) and not isinstance(x, bool)

@@ -7,9 +7,9 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _check_feature_names, check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sparsebayes._checks import is_number
+from sparsebayes._checks import is_number, require_whole
 from sparsebayes.bases.transforms import WaveletOperator
 from sparsebayes.inference import denoising
 from sparsebayes.inference.continuation import circular_shifts, continued, inside, longer_shape
@@ -134,7 +134,8 @@ class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         signals, single = self._signals(X)
         operator = self._operator(signals)
         self._name_samples(X, single)
-        self._store([self._shrunk(operator, signal) for signal in signals], operator, single)
+        longer = (continued(signal, operator.signal_shape) for signal in signals)
+        self._store([self._shrunk(operator, signal) for signal in longer], operator, single)
         return self
 
     def transform(self, X: Any, return_std: bool = False) -> Any:
@@ -162,7 +163,7 @@ class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self._checked_parameters()
         signals, single = self._signals(X)
         if not single and getattr(self, "n_features_in_", None) == signals.shape[-1]:
-            _check_feature_names(self, X, reset=False)
+            validate_data(self, X, reset=False, skip_check_array=True)
         operator = self._operator(signals)
         return _collected([self._denoised(operator, signal, return_std)[0] for signal in signals], single)
 
@@ -187,9 +188,7 @@ class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def _checked_parameters(self) -> None:
         if self.ndim not in (1, 2, 3):
             raise ValueError(f"ndim must be 1, 2 or 3, got {self.ndim!r}.")
-        whole = isinstance(self.shifts, int | np.integer) and not isinstance(self.shifts, bool)
-        if not whole or self.shifts < 0:
-            raise ValueError(f"shifts must be an integer >= 0, got {self.shifts!r}.")
+        require_whole(self.shifts, "shifts", 0)
         known = self.noise_variance
         if known is not None and not (is_number(known) and known > 0):
             raise ValueError(f"noise_variance must be a finite number > 0 or None, got {known!r}.")
@@ -223,8 +222,7 @@ class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         for name in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
         if self.ndim == 1 and not single:
-            _check_feature_names(self, X, reset=True)
-            self.n_features_in_ = np.shape(X)[1]
+            validate_data(self, X, reset=True, skip_check_array=True)
 
     def _operator(self, signals: np.ndarray) -> WaveletOperator:
         operator = WaveletOperator(signals.shape[1:], self.wavelet, self.level)
@@ -241,7 +239,7 @@ class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def _shrunk(self, operator: WaveletOperator, signal: np.ndarray) -> tuple[Shrinkage, float]:
         """The shrunk coefficients of a signal less its mean, and the mean."""
-        w, mean = _coefficients(operator, continued(signal, operator.signal_shape))
+        w, mean = _coefficients(operator, signal)
         if denoising.is_automatic(self.prior):
             return denoising.shrink_by_risk(w, operator, self.noise_variance), mean
         return denoising.shrink_by_evidence(w, operator, self.prior, self.noise_variance), mean
@@ -250,11 +248,11 @@ class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self, operator: WaveletOperator, signal: np.ndarray, return_std: bool
     ) -> tuple[tuple[np.ndarray, np.ndarray | None], tuple[Shrinkage, float]]:
         """(denoised, std or None), and what the unshifted signal gave."""
-        shrunk, mean = self._shrunk(operator, signal)
+        longer = continued(signal, operator.signal_shape)
+        shrunk, mean = self._shrunk(operator, longer)
         total = operator.synthesize(shrunk.coef)
         variance = self._variance(operator, shrunk) if return_std else None
         shifts, axes = circular_shifts(int(self.shifts), operator.signal_shape), range(signal.ndim)
-        longer = continued(signal, operator.signal_shape)
         for move in shifts:
             w, _ = _coefficients(operator, np.roll(longer, move, axes))
             moved = denoising.like(shrunk, w, operator, self.prior)

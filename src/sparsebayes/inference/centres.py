@@ -19,7 +19,7 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
 from sparsebayes.bases import BoundBasis
-from sparsebayes.inference.dense import inverse_of, parts_of, plus_diagonal, spreads
+from sparsebayes.inference.dense import inverse_of, plus_diagonal, spreads
 
 JITTER = 1e-8  # of the mean of diag V
 
@@ -91,7 +91,7 @@ class CentredModel:
         center: bool,
         beta: float | None,
     ) -> None:
-        self.parts = [CentredPart(part, X, Z) for part in parts_of(bound)]
+        self.parts = [CentredPart(part, X, Z) for part in bound.scaled_apart]
         self.scales = sum(part.size for part in self.parts)
         self.counts, self.center, self.beta = counts, center, beta
         self.n, self.total = len(t), float(counts.sum())

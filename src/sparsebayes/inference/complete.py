@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparsebayes.bases import BoundBasis, BoundConcatenation
-from sparsebayes.inference.dense import parts_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +35,7 @@ class Split:
     @classmethod
     def of(cls, bound: BoundBasis, X: np.ndarray) -> Split:
         """Without the parts that are complete at the rows of X."""
-        parts = parts_of(bound)
+        parts = bound.scaled_apart
         complete = [part.complete_at(X) for part in parts]
         if not any(complete):
             return cls.nowhere(bound)

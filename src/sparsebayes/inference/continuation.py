@@ -26,17 +26,20 @@ def continued(signal: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """The signal in the middle of its mirror images, of this shape."""
     if signal.shape == shape:
         return signal
-    before = [(longer - n) // 2 for n, longer in zip(signal.shape, shape, strict=True)]
-    sizes = zip(before, signal.shape, shape, strict=True)
-    return np.pad(signal, [(k, longer - n - k) for k, n, longer in sizes], "symmetric")
+    places = zip(_middle(signal.shape, shape), shape, strict=True)
+    return np.pad(signal, [(place.start, n - place.stop) for place, n in places], "symmetric")
 
 
 def inside(values: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """The middle of this shape, where `continued` has the signal."""
     if values.shape == shape:
         return values
-    starts = [(longer - n) // 2 for n, longer in zip(shape, values.shape, strict=True)]
-    return values[tuple(slice(k, k + n) for k, n in zip(starts, shape, strict=True))].copy()
+    return values[_middle(shape, values.shape)].copy()
+
+
+def _middle(shape: tuple[int, ...], longer: tuple[int, ...]) -> tuple[slice, ...]:
+    starts = [((m - n) // 2, n) for n, m in zip(shape, longer, strict=True)]
+    return tuple(slice(start, start + n) for start, n in starts)
 
 
 def circular_shifts(count: int, shape: tuple[int, ...]) -> list[tuple[int, ...]]:

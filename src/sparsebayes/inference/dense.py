@@ -23,8 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 
-from sparsebayes.bases import BoundBasis, BoundConcatenation
-from sparsebayes.bases.multiscale import BoundMultiScale
+from sparsebayes.bases import BoundBasis
 
 JITTER = 1e-9  # of the mean variance of f, on its diagonal: smooth kernels have more rows than rank
 CONSTANT = 1e-10  # of a column is left by rounding at most where an intercept does the same
@@ -169,7 +168,7 @@ class DenseModel:
     """The dense evidence as a function of θ = (log η of all parts, log s_p, further parameters)."""
 
     def __init__(self, bound: BoundBasis, X: np.ndarray, evidence: DenseEvidence) -> None:
-        self.parts = [DensePart(part, X) for part in parts_of(bound)]
+        self.parts = [DensePart(part, X) for part in bound.scaled_apart]
         self.evidence, self.total = evidence, evidence.total
         self.scales = sum(part.size for part in self.parts)
 
@@ -201,14 +200,6 @@ class DenseModel:
         for term in terms[1:]:
             K += term.K
         return plus_diagonal(K, JITTER * float(K.diagonal().mean()))
-
-
-def parts_of(bound: BoundBasis) -> tuple[BoundBasis, ...]:
-    """The parts of a basis, and of its parts, that have scales of their own; a `MultiScale` shares its."""
-    if not isinstance(bound, BoundConcatenation) or isinstance(bound, BoundMultiScale):
-        return (bound,)
-    within = (parts_of(part) if getattr(part, "order", None) is None else (part,) for part in bound.parts)
-    return tuple(part for parts in within for part in parts)
 
 
 def spreads(columns: np.ndarray) -> np.ndarray:
