@@ -35,9 +35,9 @@ format: $(VENV)/dev.stamp
 	$(BIN)/ruff format .
 
 bench: $(VENV)/bench.stamp
-	$(BIN)/python benchmarks/regression.py
-	$(BIN)/python benchmarks/classification.py
-	$(BIN)/python benchmarks/scaling.py
+	$(BIN)/python -m benchmarks.speed.regression
+	$(BIN)/python -m benchmarks.speed.classification
+	$(BIN)/python -m benchmarks.speed.scaling
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

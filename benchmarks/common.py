@@ -1,4 +1,4 @@
-"""What the benchmarks share: the clock, tables, and the file each of them leaves behind."""
+"""What the benchmarks share: timing, tables, and the result file that each of them writes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 RESULTS = Path(__file__).parent / "results"
-REPEATS = 3  # a time is the best of so many
+REPEATS = 3  # a time is the best of this many
 
 
 def best_time(fit: Callable[[], Any], repeats: int = REPEATS) -> tuple[float, Any]:
@@ -32,7 +32,7 @@ def rmse(values: np.ndarray, truth: np.ndarray) -> float:
 
 
 def log_evidence(Phi: np.ndarray, t: np.ndarray, alpha: np.ndarray, noise_variance: float) -> float:
-    """log N(t | 0, σ²I + ΦA⁻¹Φᵀ) by brute force, for models that do not say it themselves."""
+    """log N(t | 0, σ²I + ΦA⁻¹Φᵀ) by brute force, for models that do not report it."""
     C = noise_variance * np.eye(len(t)) + (Phi / alpha) @ Phi.T
     L = np.linalg.cholesky(C)
     half = np.linalg.solve(L, t)
@@ -40,14 +40,11 @@ def log_evidence(Phi: np.ndarray, t: np.ndarray, alpha: np.ndarray, noise_varian
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table whose source is aligned too: the first two columns left, the others right."""
+    """A Markdown table with an aligned source: the first two columns to the left, the others to the right."""
     lines = [list(head), *(list(row) for row in rows)]
     widths = [max(len(line[k]) for line in lines) for k in range(len(head))]
     aligned = [
-        [
-            cell.ljust(w) if k < 2 else cell.rjust(w)
-            for k, (cell, w) in enumerate(zip(line, widths, strict=True))
-        ]
+        [cell.ljust(w) if k < 2 else cell.rjust(w) for k, (cell, w) in enumerate(zip(line, widths, strict=True))]
         for line in lines
     ]
     rule = ["-" * w if k < 2 else "-" * (w - 1) + ":" for k, w in enumerate(widths)]
@@ -55,15 +52,13 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def number(value: float, form: str) -> str:
-    """The value in that form, a dash for none."""
+    """The value in that format, a dash if it is not finite."""
     return format(value, form) if math.isfinite(value) else "–"
 
 
 def conditions() -> str:
-    """The versions a result was measured with."""
-    versions = [
-        f"{name} {_version(name)}" for name in ("sparsebayes", "numpy", "scipy", "scikit-learn", "fastrvm")
-    ]
+    """The versions that a result was measured with."""
+    versions = [f"{name} {_version(name)}" for name in ("sparsebayes", "numpy", "scipy", "scikit-learn", "fastrvm")]
     return f"Python {platform.python_version()}, {', '.join(versions)}; one thread."
 
 
@@ -75,7 +70,7 @@ def _version(name: str) -> str:
 
 
 def report(name: str, title: str, sections: Sequence[str], keep: bool = True) -> None:
-    """Print the sections, and (to keep them) leave them as a Markdown file under benchmarks/results/."""
+    """Print the sections and, if `keep`, write them to the Markdown file benchmarks/results/<name>.md."""
     text = "\n\n".join([f"# {title}", *sections, conditions()]) + "\n"
     print(text)
     if not keep:

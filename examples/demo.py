@@ -1,7 +1,7 @@
 """What the package does, on problems whose answer is known. This is what `make demo` runs.
 
-Every part below fits one model and returns a row of the table and a function that draws what there is to
-see. A new part is a new function in PARTS.
+Every part below fits one model, and returns a row of the table and a function that draws the fit. A new part
+is a new function in PARTS.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def gaussian_kernel() -> tuple[Row, Draw]:
 
 
 def linear_spline_kernel() -> tuple[Row, Draw]:
-    """T01's own kernel for these data: nothing to tune."""
+    """The kernel that T01 uses for these data, which has no parameter to tune."""
     return sinc_regression("sinc, linear spline kernel", "linear-spline")
 
 
@@ -136,12 +136,12 @@ def two_inputs() -> tuple[Row, Draw]:
 
 
 def sparse_linear() -> tuple[Row, Draw]:
-    """Twelve weights that matter among 300, from 150 observations."""
+    """Twelve relevant weights among 300, from 150 observations."""
     rng = np.random.default_rng(1)
     X, weights = rng.standard_normal((150, 300)), np.zeros(300)
     weights[rng.choice(300, 12, replace=False)] = rng.choice([-1, 1], 12) * rng.uniform(0.5, 2.0, 12)
     y = X @ weights + LINEAR_NOISE * rng.standard_normal(150)
-    # with more candidates than rows, the strictest of the named priors
+    # more candidates than rows: the strictest of the named priors
     model, seconds = fitted(SparseBayesRegressor(prior="ric"), X, y)
     X_test = rng.standard_normal((2000, 300))
     error = model.predict(X_test) - X_test @ weights
@@ -183,7 +183,7 @@ def spiral(n: int, seed: int) -> tuple[np.ndarray, ...]:
     scatter = ARM_SCATTER * rng.standard_normal(n)
     angle = 2 * np.pi * y / 3 + 3 * radius + scatter
     p = np.zeros((n, 3))
-    for thirds in range(-6, 7):  # an arm that is so many thirds of a turn further on
+    for thirds in range(-6, 7):  # an arm that is this many thirds of a turn further on
         density = np.exp(-0.5 * ((scatter - 2 * np.pi * thirds / 3) / ARM_SCATTER) ** 2)
         p[np.arange(n), (y + thirds) % 3] += density
     X = np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
@@ -255,7 +255,7 @@ def print_table(rows: list[Row]) -> None:
 
 
 def draw_picture(panels: list[tuple[str, Draw]], path: Path) -> None:
-    """All panels, two a row, as one picture."""
+    """All panels, two per row, as one picture."""
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
@@ -275,7 +275,7 @@ def main() -> None:
     """Run every part, print the table, write the picture."""
     done = [part() for part in PARTS]
     print_table([row for row, _ in done])
-    titles = [f"{row.task}: {row.vectors} kept" for row, _ in done]
+    titles = [f"{row.task}: {row.vectors} selected" for row, _ in done]
     draw_picture([(title, draw) for title, (_, draw) in zip(titles, done, strict=True)], PICTURE)
     print(f"\nPicture: {PICTURE}")
 

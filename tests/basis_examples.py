@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from sparsebayes.bases import (
-    DCT,
     RBF,
     Basis,
     Bias,
@@ -17,6 +16,7 @@ from sparsebayes.bases import (
     Concatenation,
     Cosine,
     CubicSpline,
+    Fixed,
     HistogramIntersection,
     Kernel,
     KernelProduct,
@@ -31,10 +31,9 @@ from sparsebayes.bases import (
     Precomputed,
     RationalQuadratic,
     Sigmoid,
-    Spike,
     ThinPlateSpline,
-    Wavelet,
 )
+from sparsebayes.signals.sampled import DCT, Spike, Wavelet
 
 
 def inverse_multiquadric(X, Z):
@@ -67,6 +66,7 @@ EXAMPLES: dict[type[Basis], list[Basis]] = {
     Precomputed: [Precomputed()],
     Columns: [Columns(), Columns(degree=2), Columns(degree=3)],
     Bias: [Bias()],
+    Fixed: [Fixed(Bias().bind(np.zeros((1, 1))))],  # functions of any number of inputs
     Wavelet: [Wavelet(), Wavelet("haar")],
     DCT: [DCT()],
     Spike: [Spike()],

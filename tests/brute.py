@@ -10,10 +10,10 @@ from scipy.optimize import minimize, root
 from scipy.special import expit, log_expit, log_softmax, softmax
 from scipy.stats import gennorm
 
-from sparsebayes.likelihoods import Gaussian
-from sparsebayes.posterior import Problem
-from sparsebayes.priors import Gamma, Laplace, Prior, Smoothness, Uniform
-from sparsebayes.quadratic import DenseQuadratic
+from sparsebayes.core.noise import GaussianNoise
+from sparsebayes.core.posterior import Problem
+from sparsebayes.core.quadratic import DenseQuadratic, Products
+from sparsebayes.priors import Gamma, Laplace, NumericPrior, PerPart, Prior, Smoothness, Uniform
 
 
 def covariance(Phi: np.ndarray, alpha: np.ndarray, beta: float) -> np.ndarray:
@@ -39,19 +39,27 @@ def random_problem(seed: int, N: int, M: int, active: int) -> tuple[np.ndarray, 
     return Phi, t / np.sqrt(np.mean(t**2)), J
 
 
+@dataclass(frozen=True)
+class Rows(Products):
+    """Residuals from the rows Φ (N, M) and t (N,) themselves."""
+
+    Phi: np.ndarray
+    t: np.ndarray
+
+    def residual(self, J, weights) -> float:
+        """‖t − Φ_J w‖²."""
+        return float(np.sum((self.t - self.Phi[:, J] @ np.asarray(weights)) ** 2))
+
+
 def problem_of(
-    Phi: np.ndarray, t: np.ndarray, prior: Prior | None = None, noise: Gaussian | None = None, xp=np
+    Phi: np.ndarray, t: np.ndarray, prior: Prior | None = None, noise: GaussianNoise | None = None, xp=np
 ) -> Problem:
     """The problem a solver would be handed for unit-norm Φ and t, in any array namespace."""
-    quadratic = DenseQuadratic(
-        float(len(t)),
-        float(t @ t),
-        xp.asarray(Phi.T @ t),
-        xp.asarray(Phi.T @ Phi),
-        residual_of=lambda J, mean: float(np.sum((t - Phi[:, J] @ np.asarray(mean)) ** 2)),
-    )
+    h, G = xp.asarray(Phi.T @ t), xp.asarray(Phi.T @ Phi)
+    quadratic = DenseQuadratic(float(len(t)), float(t @ t), h, G, products=Rows(Phi, t))
     prior = (prior or Uniform()).resolve(len(t))
-    return Problem(quadratic, prior, noise or Gaussian(10.0, beta_max=1e10), xp.ones(Phi.shape[1]))
+    unit = prior.units(xp.ones(Phi.shape[1]), np.arange(Phi.shape[1]))
+    return Problem(quadratic, prior, noise or GaussianNoise(10.0, beta_max=1e10), unit)
 
 
 @dataclass(frozen=True)
@@ -122,9 +130,7 @@ class LaplaceModel:
         p = self.mean(f)
         if p.shape[1] == 1:
             return (self.counts[:, None] * p * (1 - p))[:, :, None]
-        return self.counts[:, None, None] * (
-            p[:, :, None] * np.eye(p.shape[1]) - p[:, :, None] * p[:, None, :]
-        )
+        return self.counts[:, None, None] * (p[:, :, None] * np.eye(p.shape[1]) - p[:, :, None] * p[:, None, :])
 
     def curvature_slope(self, f: np.ndarray, direction: np.ndarray) -> np.ndarray:
         """The derivative of `curvature` when f moves along `direction` (N, K)."""
@@ -132,11 +138,7 @@ class LaplaceModel:
         if p.shape[1] == 1:
             return (self.counts[:, None] * p * (1 - p) * (1 - 2 * p) * direction)[:, :, None]
         dp = p * (direction - np.sum(p * direction, axis=1)[:, None])
-        dB = (
-            dp[:, :, None] * np.eye(p.shape[1])
-            - dp[:, :, None] * p[:, None, :]
-            - p[:, :, None] * dp[:, None, :]
-        )
+        dB = dp[:, :, None] * np.eye(p.shape[1]) - dp[:, :, None] * p[:, None, :] - p[:, :, None] * dp[:, None, :]
         return self.counts[:, None, None] * dB
 
     def hessian(self, theta: np.ndarray) -> np.ndarray:
@@ -151,9 +153,7 @@ class LaplaceModel:
         """(w, b) where the log posterior is highest: a general optimiser, then a general root finder."""
         start = np.zeros(len(self.penalty))
         options = {"gtol": 1e-6, "maxiter": 2000}
-        near = minimize(
-            lambda t: -self.log_posterior(t), start, jac=lambda t: -self.gradient(t), options=options
-        ).x
+        near = minimize(lambda t: -self.log_posterior(t), start, jac=lambda t: -self.gradient(t), options=options).x
         found = root(self.gradient, near, jac=lambda t: -self.hessian(t), tol=1e-14).x
         assert np.abs(self.gradient(found)).max() < 1e-9 * (1 + self.counts.sum())
         return found
@@ -278,6 +278,22 @@ def codes(labels: np.ndarray, K: int) -> np.ndarray:
     return np.eye(K)[labels][:, 1:] if K == 2 else np.eye(K)[labels]
 
 
+@dataclass
+class ByDifferences(NumericPrior):
+    """Smoothness(c) written in two methods, its derivatives by finite differences."""
+
+    c: float = 0.5
+    depends_on_noise = True
+
+    def maximise(self, s, q, beta, unit):
+        """The best α under the smoothness prior."""
+        return Smoothness(self.c).maximise(s, q, beta, unit)
+
+    def log_density(self, alpha, beta, unit):
+        """−c/(1+α/β)."""
+        return Smoothness(self.c).log_density(alpha, beta, unit)
+
+
 PRIORS = {
     "uniform": Uniform(),
     "gamma": Gamma(0.2, 0.1),
@@ -286,3 +302,8 @@ PRIORS = {
     "smoothness": Smoothness(0.3),
     "laplace": Laplace(2.0),
 }
+COMPOSED_PRIORS = {
+    "per-part": PerPart([Gamma(0.2, 0.1), Smoothness("aic")], [5, 1_000_000]),
+    "by-differences": ByDifferences(0.5),
+}
+EVERY_PRIOR = {**PRIORS, **COMPOSED_PRIORS}

@@ -22,9 +22,7 @@ def test_posterior_and_scores_are_those_of_the_definition(seed, algorithm):
     for i in range(45):
         others = [j for j in J if j != i]
         C = brute.covariance(Phi[:, others], model.alpha[others], model.beta)
-        direct = Phi[:, i] @ np.linalg.solve(
-            C, np.column_stack([Phi[:, i], t])
-        )  # s_i and q_i, eqs. 30 and 31
+        direct = Phi[:, i] @ np.linalg.solve(C, np.column_stack([Phi[:, i], t]))  # s_i and q_i, eqs. 30 and 31
         np.testing.assert_allclose(model.scores(i), direct, rtol=1e-6, atol=1e-8)
 
 

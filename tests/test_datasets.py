@@ -65,9 +65,7 @@ def test_ripleys_probabilities_are_calibrated_and_the_best_error_is_about_nine_p
     assert error == pytest.approx(0.09, abs=0.005)
 
 
-@pytest.mark.parametrize(
-    "make", [make_sinc, make_sinc2d, make_ripley, make_friedman, partial(make_signal, "bumps")]
-)
+@pytest.mark.parametrize("make", [make_sinc, make_sinc2d, make_ripley, make_friedman, partial(make_signal, "bumps")])
 def test_a_generator_is_drawn_from(make):
     rng = np.random.default_rng(1)
     first, second = make(n=30, random_state=rng), make(n=30, random_state=rng)

@@ -1,5 +1,7 @@
-"""The Python in README.md and docs/ runs as it stands, and the pages that it points to exist."""
+"""The Python in README.md and docs/ runs as it stands; pages, files and benchmarks that are named there exist."""
 
+import ast
+import importlib
 import re
 import subprocess
 import sys
@@ -8,9 +10,20 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "src" / "sparsebayes"
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+RESULTS = sorted((ROOT / "benchmarks" / "results").glob("*.md"))
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
-LINK = re.compile(r"\]\((?!http|#)([^)#]+)")
+LINK = re.compile(r"\]\((?!http)([^)#]*)#?([^)]*)\)")
+FILE = re.compile(r"`([\w/-]+/[\w.-]+\.(?:py|md)|[\w-]+/)`")
+HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+
+# words of a private language, for which the papers and scikit-learn have others
+PRIVATE = (
+    r"asked for|dense (?:model|evidence)|contests?|visit(?:s|ed)?|idle|stages|rebuil[dt]s?|standing|promise[ds]?|"
+    r"left[ -]out|rooms?|house|opening|charge[ds]?|offers?|MATH|one an? (?:row|iteration|candidate|level)|"
+    r"as good as exactly|noise_shape=|noise_prior|fit_classes|first_noise_variance|multi_class"
+)
 
 every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 
@@ -32,10 +45,41 @@ def test_python_blocks_run(page, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
+def anchors(page):
+    """The anchors of the headings of a page, as they are made from its text."""
+    headings = HEADING.findall(page.read_text(encoding="utf-8"))
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
 @every_page
 def test_links_lead_somewhere(page):
-    for target in LINK.findall(page.read_text(encoding="utf-8")):
-        assert (page.parent / target).exists(), target
+    for target, anchor in LINK.findall(page.read_text(encoding="utf-8")):
+        other = page.parent / target if target else page
+        assert other.exists(), target
+        assert not anchor or anchor in anchors(other), f"{target}#{anchor}"
+
+
+@every_page
+def test_files_and_folders_that_are_named_exist(page):
+    folders = [ROOT, ROOT / "src", PACKAGE, *(path.parent for path in PACKAGE.glob("*/__init__.py"))]
+    for name in FILE.findall(page.read_text(encoding="utf-8")):
+        assert any((folder / name).exists() for folder in folders), name
+
+
+@every_page
+def test_classes_and_fitted_attributes_that_are_named_exist(page):
+    text = page.read_text(encoding="utf-8")
+    prose, own = BLOCK.sub("", text), "".join(BLOCK.findall(text))  # a page may define classes of its own
+    source = own + "".join(path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py"))
+    for code in re.findall(r"`([^`\n]+)`", prose):
+        for name in re.findall(r"\b(?:[A-Z][a-z]+[A-Z]\w*|[a-z]\w*_)(?=\W|$)", code):
+            assert re.search(rf"\b{name}\b", source), name
+
+
+@pytest.mark.parametrize("page", [*PAGES, *RESULTS], ids=lambda page: page.name)
+def test_pages_speak_the_language_of_the_papers(page):
+    found = re.findall(rf"\b(?:{PRIVATE})", page.read_text(encoding="utf-8"))
+    assert not found
 
 
 def test_the_pages_that_teach_have_something_to_run():
@@ -43,11 +87,34 @@ def test_the_pages_that_teach_have_something_to_run():
         assert BLOCK.search((ROOT / name).read_text(encoding="utf-8")), name
 
 
-def test_every_room_is_on_the_map():
+def test_every_package_is_on_the_map():
     text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    table = text.split("<!-- rooms -->")[1].split("<!-- end -->")[0]
+    table = text.split("<!-- packages -->")[1].split("<!-- end -->")[0]
     listed = re.findall(r"^\| `([^`]+)`", table, re.MULTILINE)
-    package = ROOT / "src" / "sparsebayes"
-    files = {path.name for path in package.glob("*.py")} - {"__init__.py"}
-    rooms = files | {f"{path.parent.name}/" for path in package.glob("*/__init__.py")}
-    assert sorted(listed) == sorted(rooms)
+    files = {path.name for path in PACKAGE.glob("*.py")} - {"__init__.py"}
+    packages = files | {f"{path.parent.name}/" for path in PACKAGE.glob("*/__init__.py")}
+    assert sorted(listed) == sorted(packages)
+
+
+def test_the_core_is_on_the_reading_list():
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| `(\w+\.py)` \| (\d+) \|", text, re.MULTILINE)
+    files = {path.name for path in (PACKAGE / "core").glob("*.py")} - {"__init__.py", "specification.py"}
+    assert {name for name, _ in listed} == files
+    assert sum(int(minutes) for _, minutes in listed) <= 60
+
+
+def imported(script):
+    """The names that a script imports from the library, as (module, name)."""
+    for node in ast.walk(ast.parse(script.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "sparsebayes":
+            yield from ((node.module, alias.name) for alias in node.names)
+
+
+SCRIPTS = sorted([*(ROOT / "benchmarks").rglob("*.py"), *(ROOT / "examples").glob("*.py")])
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)
+def test_scripts_import_names_that_exist(script):
+    for module, name in imported(script):
+        assert hasattr(importlib.import_module(module), name), f"{module}.{name}"

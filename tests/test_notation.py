@@ -8,19 +8,18 @@ import numpy as np
 import pytest
 
 import sparsebayes
-from sparsebayes.bases import RationalQuadratic, as_operator
-from sparsebayes.inference.arguments import make_monitor
-from sparsebayes.inference.laplace import LaplaceFit
-from sparsebayes.likelihoods import Gaussian, GeneralizedNormal, Multinomial
-from sparsebayes.posterior import Problem, Scores
-from sparsebayes.priors import Gamma, Laplace, Smoothness, Uniform
-from sparsebayes.rows import LaplaceRows, summarise
-from sparsebayes.solvers import ActiveSet
+from sparsebayes import Gamma, GeneralizedNormal, Laplace, Multinomial, RationalQuadratic, Smoothness, Uniform
+from sparsebayes.bases import as_operator
+from sparsebayes.core.noise import GaussianNoise
+from sparsebayes.core.posterior import Problem
+from sparsebayes.laplace.mode import Modes
+from sparsebayes.laplace.rows import LaplaceRows
+from sparsebayes.rows.memory import summarise
 
 PAGE = Path(__file__).parents[1] / "docs" / "notation.md"
 N, M, S, D, K = 30, 17, 4, 2, 5
 P = D + 1  # a scale for each input, and another
-TERMS = [3, 20, 21, 22, 40, 60, 84]  # candidates in the model of the classes
+CANDIDATES = [3, 20, 21, 22, 40, 60, 84]  # those that are active in the model of the classes
 
 
 def table_rows():
@@ -34,70 +33,79 @@ def table_rows():
 
 @pytest.fixture(scope="module")
 def live():
-    """One object of every class the page names, and how many functions those that have any have."""
-    objects, sizes = [], {}
-    for part in (regression(), classification()):
-        objects += part[0]
-        sizes |= part[1]
-    return {cls.__name__: each for each in objects for cls in type(each).__mro__}, sizes
+    """For the name of every class on the page, its objects, each with the sizes that are special to it."""
+    found = {}
+    for each, sizes in [*regression(), *classification()]:
+        for cls in type(each).__mro__:
+            found.setdefault(cls.__name__, []).append((each, sizes))
+    return found
 
 
 def regression():
-    """With M, N, S and d all different."""
+    """Objects of a regression with M, N, S and d all different, and one output."""
     rng = np.random.default_rng(0)
     Phi = rng.standard_normal((N, M))
     t = Phi[:, :S] @ np.arange(2.0, 2 + S) + 0.1 * rng.standard_normal(N)
-    quadratic, scaling = summarise(as_operator(Phi), t)
-    state = Problem(quadratic, Uniform(), Gaussian(100.0), scaling.unit).start(range(S), np.ones(S), 100.0)
+    quadratic, units = summarise(as_operator(Phi), t, center=True)
+    state = Problem(quadratic, Uniform(), GaussianNoise(100.0), units.unit).start(range(S), np.ones(S), 100.0)
     result = sparsebayes.fit(Phi, t, prior="ric")
     X = rng.uniform(-1, 1, (N, D))
     model = sparsebayes.RelevanceVectorRegressor().fit(X, np.sin(3 * X[:, 0]) + 0.1 * rng.standard_normal(N))
-    objects = [quadratic, scaling, state, state.active, Scores(state), result, result.certificate, model]
     bound = RationalQuadratic([1.0] * D).bind(X)
-    objects += [bound, bound.kernel, Smoothness(1.0), Gamma(1.0, 1.0), Laplace(1.0), Gaussian(1.0)]
-    objects += [GeneralizedNormal(4.0, 1.0)]
-    sizes = {"State": S, "Restriction": S, "Scores": S, "Result": len(result.active)}
-    return objects, {**sizes, "RelevanceVectorRegressor": len(model.relevance_)}
+    one = {"K": 1, "C": M, "r": 1}
+    for each in (quadratic, units, state, state.active, state.scores):
+        yield each, {"S": S, **one}
+    for each in (result, result.certificate, result.candidates):
+        yield each, {"S": len(result.active), **one}
+    yield model, {"S": len(model.relevance_)}
+    specifications = (Smoothness(1.0), Gamma(1.0, 1.0), Laplace(1.0), GaussianNoise(1.0), GeneralizedNormal(4.0, 1.0))
+    for each in (bound, bound.kernel, *specifications):
+        yield each, one
 
 
 def classification():
-    """With K and r different from the other sizes too."""
+    """Objects of a classification with K and r different from the other sizes too."""
     rng = np.random.default_rng(1)
     X, y = rng.uniform(-1, 1, (N, D)), np.arange(N) % K
     X[:, 0] += y
     Phi = np.exp(-((X[:, :1] - X[None, :M, 0]) ** 2))
     rows = LaplaceRows(as_operator(Phi), np.eye(K)[y], Multinomial(K), None, True)
-    loop = LaplaceFit(rows, Uniform(), ActiveSet(), make_monitor(100, 1e-6, 0, 0, None))
-    mode = loop.find_mode(np.asarray(TERMS), np.ones(len(TERMS)), np.zeros(len(TERMS)), rows.start())
-    linear = rows.linearise(rows.everything(), mode.linear.expansion)
-    result = sparsebayes.fit_classes(Phi, y)
+    start = np.ones(len(CANDIDATES)), np.zeros(len(CANDIDATES)), rows.start()
+    mode = Modes(rows, Uniform()).find(np.asarray(CANDIDATES), *start)
+    linear = rows.linearise(rows.everything(), mode.expansion)
+    result = sparsebayes.fit(Phi, y, likelihood="multinomial")
     model = sparsebayes.RelevanceVectorClassifier().fit(X, y)
-    objects = [rows, rows.likelihood, mode, linear.expansion, linear, result, model]
-    sizes = {"Mode": len(TERMS), "ClassificationResult": len(result.mean)}
-    return objects, {**sizes, "RelevanceVectorClassifier": len(model.terms_)}
+    several = {"K": K, "C": K * M, "r": K - 1}
+    for each in (rows, rows.likelihood, mode, linear.expansion, linear):
+        yield each, {"S": len(CANDIDATES), **several}
+    for each in (result, result.certificate, result.candidates):
+        yield each, {"S": len(result.mean), **several}
+    yield model, {"S": len(model.terms_), "V": len(model.relevance_), **several}
 
 
 def test_the_page_has_tables():
-    assert len(set(table_rows())) > 90
+    assert len(set(table_rows())) > 130
+
+
+def test_no_identifier_is_listed_twice_in_a_table_or_with_two_shapes():
+    identifiers = [identifier for identifier, _ in table_rows()]
+    assert len(identifiers) == len(set(identifiers))
 
 
 @pytest.mark.parametrize(("identifier", "shape"), sorted(set(table_rows())))
 def test_identifier_exists_and_has_its_shape(identifier, shape, live):
-    argument = re.fullmatch(r"(fit|fit_classes)\((\w+)\)", identifier)
+    argument = re.fullmatch(r"fit\((\w+)\)", identifier)
     if argument:
-        assert argument[2] in inspect.signature(getattr(sparsebayes, argument[1])).parameters
+        assert argument[1] in inspect.signature(sparsebayes.fit).parameters
         return
     owner, name = identifier.split(".")
-    objects, active = live
-    value = getattr(objects[owner], name)
-    if shape == "method":
-        assert callable(value)
-    elif shape == "scalar":
-        assert np.ndim(value) == 0
-        float(value)
-    else:
-        sizes = {"N": N, "M": M, "S": active.get(owner), "d": D, "2": 2, "K": K, "C": K * M, "r": K - 1}
-        sizes["P"] = P
-        sizes["V"] = len(getattr(objects[owner], "relevance_", []))
-        expected = tuple(sizes[size] for size in re.findall(r"[NMSd2KCrVP]", shape))
-        assert np.shape(value) == expected
+    for each, special in live[owner]:
+        value = getattr(each, name)
+        if shape == "method":
+            assert callable(value)
+        elif shape == "scalar":
+            assert np.ndim(value) == 0
+            float(value)
+        else:
+            sizes = {"N": N, "M": M, "d": D, "2": 2, "P": P, **special}
+            assert np.shape(value) == tuple(sizes[size] for size in re.findall(r"[NMSd2KCrVP]", shape))

@@ -5,10 +5,9 @@ import warnings
 import numpy as np
 import pytest
 
-from sparsebayes import Bias, LinearSpline, RelevanceVectorRegressor, fit
+from sparsebayes import Bias, LinearSpline, NoiseCollapseWarning, RelevanceVectorRegressor, fit
 from sparsebayes.bases import RBF
 from sparsebayes.datasets import make_sinc
-from sparsebayes.inference import NoiseCollapseWarning
 
 SOLVERS = ["active-set", "sequential", "mackay", "em"]
 BASES = {"gaussian": RBF(width=3.0) + Bias(), "linear spline": LinearSpline() + Bias()}

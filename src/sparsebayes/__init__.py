@@ -3,7 +3,6 @@
 from importlib.metadata import PackageNotFoundError, version
 
 from sparsebayes.bases import (
-    DCT,
     RBF,
     Basis,
     Bias,
@@ -25,10 +24,12 @@ from sparsebayes.bases import (
     Precomputed,
     RationalQuadratic,
     Sigmoid,
-    Spike,
     ThinPlateSpline,
-    Wavelet,
 )
+from sparsebayes.core.greedy import Greedy
+from sparsebayes.core.noise import Gaussian
+from sparsebayes.core.result import Result
+from sparsebayes.core.solver import Solver
 from sparsebayes.estimators import (
     RelevanceVectorClassifier,
     RelevanceVectorRegressor,
@@ -38,64 +39,30 @@ from sparsebayes.estimators import (
     WaveletDenoiser,
     select,
 )
-from sparsebayes.inference import ClassificationResult, NoiseCollapseWarning, Result, fit, fit_classes
-from sparsebayes.priors import Gamma, Laplace, Prior, Smoothness, Uniform
-from sparsebayes.solvers import ActiveSet, Certificate, FixedPoint, Orthonormal, Progress, Sequential, Solver
+from sparsebayes.fit import fit
+from sparsebayes.laplace import Bernoulli, GeneralizedNormal, LaplaceLikelihood, Multinomial
+from sparsebayes.priors import Gamma, Laplace, PerPart, Prior, Smoothness, Uniform
+from sparsebayes.signals import DCT, Orthonormal, Spike, Wavelet
+from sparsebayes.solvers import ActiveSet, ActiveSetSettings, FixedPoint, Sequential
+from sparsebayes.solvers.candidates import CandidateScores
+from sparsebayes.solvers.certificate import Certificate
+from sparsebayes.solvers.monitor import Move, Progress
+from sparsebayes.solvers.regression import NoiseCollapseWarning
 
 try:
     __version__ = version("sparsebayes")
 except PackageNotFoundError:  # imported from a source tree that was never installed
     __version__ = "0+unknown"
 
+# fmt: off
 __all__ = [
-    "DCT",
-    "RBF",
-    "ActiveSet",
-    "Basis",
-    "Bias",
-    "Certificate",
-    "ClassificationResult",
-    "Columns",
-    "Concatenation",
-    "Cosine",
-    "CubicSpline",
-    "FixedPoint",
-    "Gamma",
-    "HistogramIntersection",
-    "Kernel",
-    "KernelProduct",
-    "KernelSum",
-    "Laplace",
-    "Laplacian",
-    "Linear",
-    "LinearSpline",
-    "Matern",
-    "MultiScale",
-    "NoiseCollapseWarning",
-    "Orthonormal",
-    "Periodic",
-    "Polynomial",
-    "Precomputed",
-    "Prior",
-    "Progress",
-    "RationalQuadratic",
-    "RelevanceVectorClassifier",
-    "RelevanceVectorRegressor",
-    "Result",
-    "Selection",
-    "Sequential",
-    "Sigmoid",
-    "Smoothness",
-    "Solver",
-    "SparseBayesClassifier",
-    "SparseBayesRegressor",
-    "Spike",
-    "ThinPlateSpline",
-    "Uniform",
-    "Wavelet",
-    "WaveletDenoiser",
-    "__version__",
-    "fit",
-    "fit_classes",
-    "select",
+    "DCT", "RBF", "ActiveSet", "ActiveSetSettings", "Basis", "Bernoulli", "Bias", "CandidateScores", "Certificate",
+    "Columns", "Concatenation", "Cosine", "CubicSpline", "FixedPoint", "Gamma", "Gaussian", "GeneralizedNormal",
+    "Greedy", "HistogramIntersection", "Kernel", "KernelProduct", "KernelSum", "Laplace", "LaplaceLikelihood",
+    "Laplacian", "Linear", "LinearSpline", "Matern", "Move", "MultiScale", "Multinomial", "NoiseCollapseWarning",
+    "Orthonormal", "PerPart", "Periodic", "Polynomial", "Precomputed", "Prior", "Progress", "RationalQuadratic",
+    "RelevanceVectorClassifier", "RelevanceVectorRegressor", "Result", "Selection", "Sequential", "Sigmoid",
+    "Smoothness", "Solver", "SparseBayesClassifier", "SparseBayesRegressor", "Spike", "ThinPlateSpline", "Uniform",
+    "Wavelet", "WaveletDenoiser", "__version__", "fit", "select",
 ]
+# fmt: on

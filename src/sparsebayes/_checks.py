@@ -1,4 +1,4 @@
-"""What several rooms ask of an argument."""
+"""Checks of single arguments that several packages share."""
 
 from __future__ import annotations
 
@@ -7,10 +7,6 @@ import numbers
 from typing import Any
 
 import numpy as np
-
-
-class NothingToModel(ValueError):
-    """The rows are sound, but there is nothing in them to model: a target or columns that do not vary."""
 
 
 def is_number(x: Any) -> bool:
@@ -32,6 +28,6 @@ def is_whole(x: Any, least: int) -> bool:
 
 
 def require_whole(x: Any, name: str, least: int) -> None:
-    """Refuse what is no integer of at least that size."""
+    """Raise ValueError unless x is an integer of at least that size."""
     if not is_whole(x, least):
         raise ValueError(f"{name} must be an integer >= {least}, got {x!r}.")

@@ -183,3 +183,9 @@ def test_augmented_error_bars_with_a_product():
     _, near = model.predict(X[:1], return_std=True)
     _, far = model.predict([[50.0]], return_std=True)
     assert far[0] > near[0]
+
+
+def test_weights_of_a_sum_are_no_scales_of_inputs():
+    X = np.random.default_rng(0).normal(size=(6, 2))
+    bound = (RBF([0.5, 2.0]) * KernelSum([Linear(), RationalQuadratic(0.1)])).bind(X)
+    assert_array_equal(bound.scale_per_input, [True, True, False, False, False, False])

@@ -13,8 +13,19 @@ from basis_examples import ALL, EXAMPLES, every_basis, problem, random_problem, 
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
-from sparsebayes.bases import Basis, Precomputed, SampledBasis
-from sparsebayes.bases.operators import DenseOperator, Operator, SparseOperator, StackedOperator
+from sparsebayes.bases import (
+    RBF,
+    Basis,
+    Bias,
+    BoundBasis,
+    DenseOperator,
+    Fixed,
+    Operator,
+    Precomputed,
+    SparseOperator,
+    StackedOperator,
+)
+from sparsebayes.signals.sampled import SampledBasis
 
 CLOSE = {"rtol": 1e-12, "atol": 1e-13}
 
@@ -218,7 +229,7 @@ def test_lists_and_integers_are_points_too(basis):
 def test_wrong_width_is_refused(basis):
     basis, train, test = random_problem(basis, 2)
     bound = basis.bind(train)
-    if basis.__class__.__name__ == "Bias" or repr(basis).count("Bias") == 2:
+    if isinstance(basis, Bias | Fixed) or repr(basis).count("Bias") == 2:
         assert bound(test[:, :-1]).shape == (len(test), bound.n_functions)
         return
     with pytest.raises(ValueError, match="X must have"):
@@ -297,15 +308,16 @@ def test_squares_in_units_of_the_norms_neither_overflow_nor_vanish(kind, size):
 
 
 @pytest.mark.parametrize("blocks", [1, 7, 1 << 19])
-def test_squares_do_not_depend_on_the_blocks(monkeypatch, blocks):
-    monkeypatch.setattr("sparsebayes.bases.operators.BLOCK_ELEMENTS", blocks)
+def test_squares_do_not_depend_on_the_blocks(blocks):
     rng = np.random.default_rng(7)
     Phi, weights, shift = rng.standard_normal((9, 13)), rng.random((9, 2)), rng.standard_normal(13)
     scale = rng.uniform(0.5, 2, 13)
     expected = _squares(Phi, weights, shift, scale)
-    assert_allclose(DenseOperator(Phi).squares(weights, shift, scale), expected, rtol=1e-12)
-    strict = [array_api_strict.asarray(x) for x in (Phi, weights, shift, scale)]
-    assert_allclose(np.asarray(DenseOperator(strict[0]).squares(*strict[1:])), expected, rtol=1e-12)
+    for convert in (np.asarray, array_api_strict.asarray):
+        operator = DenseOperator(convert(Phi))
+        operator.block_elements = blocks
+        squares = operator.squares(*(convert(x) for x in (weights, shift, scale)))
+        assert_allclose(np.asarray(squares), expected, rtol=1e-12)
 
 
 @every_basis
@@ -317,3 +329,113 @@ def test_every_basis_has_squares(basis):
     weights, shift, scale = rng.random((len(test), 2)), rng.standard_normal(M), rng.uniform(0.5, 2, M)
     squares = bound.operator(test).squares(weights, shift, scale)
     assert_allclose(squares, _squares(bound(test), weights, shift, scale), rtol=1e-10)
+
+
+@every_basis
+@seeds
+def test_numbers_are_those_among_the_functions_of_all_rows(basis, seed):
+    """Function m bound to some rows is function numbers[m] bound to all of them, its scales held."""
+    basis, train, test = random_problem(basis, seed)
+    rows = np.sort(np.random.default_rng(seed).choice(len(train), 8, replace=False))
+    if isinstance(basis, Precomputed):
+        train, test = train[rows], test
+        assert_array_equal(basis.bind(train[:, rows]).numbers(rows, 13)[0], rows)
+        return
+    some = basis.bind(train[rows])
+    numbers, count = some.numbers(rows, len(train))
+    assert numbers.shape == (some.n_functions,)
+    if some.in_gaussian_process:  # a part of a signal is another signal
+        every = basis.bind(train).with_log_scales(some.log_scales)
+        assert count == every.n_functions
+        assert_allclose(some(test), every(test)[:, numbers], **CLOSE)
+    alone, own = some.detached().numbers(rows, len(train))
+    assert_array_equal(alone, np.arange(some.n_functions))
+    assert own == some.n_functions
+
+
+@every_basis
+@seeds
+def test_known_centres_are_those_of_the_functions_that_have_one(basis, seed):
+    basis, train, _ = random_problem(basis, seed)
+    bound = basis.bind(train)
+    centres = bound.known_centres(train.shape[1])
+    assert centres.shape[1] == train.shape[1]
+    if bound.vectors is not None:
+        assert_array_equal(centres, bound.vectors)
+    moved = bound.centred_at(train)
+    assert len(centres) == (0 if moved is None else moved.n_functions)
+
+
+@every_basis
+@seeds
+def test_functions_at_given_centres(basis, seed):
+    """They are those of the rows, moved there: scales come from the rows, centres count by themselves."""
+    basis, train, test = random_problem(basis, seed)
+    Z = train[:5] + 0.1
+    if isinstance(basis, Precomputed):
+        assert_array_equal(basis.bind(train, centres=Z)(test), basis.bind(train)(test))
+        return
+    rows, bound = basis.bind(train), basis.bind(train, None, Z)
+    assert_array_equal(bound.log_scales, rows.log_scales)
+    numbers, count = bound.numbers(np.arange(len(train)), len(train))
+    assert_array_equal(numbers, np.arange(bound.n_functions))
+    assert count == bound.n_functions
+    moved = rows.centred_at(Z)
+    if moved is None:
+        assert_array_equal(bound(test), rows(test))
+        return
+    assert_array_equal(bound.known_centres(3), moved.vectors)
+    assert bound.centred_at(Z).n_functions == moved.n_functions
+    assert_allclose(bound.centred_at(Z)(test), moved(test), **CLOSE)
+    if rows.vectors is not None:
+        assert_allclose(bound(test), moved(test), **CLOSE)
+    strict = basis.bind(array_api_strict.asarray(train), None, array_api_strict.asarray(Z))
+    assert_allclose(np.asarray(strict(array_api_strict.asarray(test))), bound(test), rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("centres", "message"),
+    [
+        (np.ones((4, 2)), "centres must have 3 columns as in training, got 2"),
+        (np.ones(3), "centres must have two dimensions, got 1"),
+        (np.ones((0, 3)), "centres must have at least one row, got none"),
+    ],
+)
+def test_centres_that_are_refused(centres, message):
+    with pytest.raises(ValueError, match=message):
+        RBF().bind(np.ones((6, 3)), centres=centres)
+
+
+@every_basis
+@seeds
+def test_scales_of_single_inputs_are_known(basis, seed):
+    basis, train, _ = random_problem(basis, seed)
+    bound = basis.bind(train)
+    split = bound.with_scale_per_input()
+    for functions in (bound, split):
+        assert functions.scale_per_input.shape == functions.log_scales.shape
+        assert functions.scale_per_input.dtype == bool
+    assert not bound.scale_per_input.any()
+    # every scale of single inputs is there once for each of them
+    assert split.scale_per_input.sum() == 3 * (len(split.log_scales) - len(bound.log_scales)) / 2
+
+
+@every_basis
+def test_only_kernel_matrices_are_pairwise(basis):
+    assert basis.pairwise == isinstance(basis, Precomputed)
+    assert (basis + Precomputed()).pairwise
+
+
+def concrete_bound_bases(root: type[BoundBasis] = BoundBasis) -> set[type[BoundBasis]]:
+    """Every kind of bound basis in the package."""
+    found = set()
+    for child in root.__subclasses__():
+        found |= concrete_bound_bases(child)
+        if child.__module__.startswith("sparsebayes.") and not inspect.isabstract(child):
+            found.add(child)
+    return found
+
+
+def test_every_kind_of_bound_basis_occurs():
+    occurring = {type(random_problem(b, 0).basis.bind(random_problem(b, 0).train)) for b in ALL}
+    assert concrete_bound_bases() == occurring

@@ -180,17 +180,13 @@ def test_overflow_is_said_in_words():
 
 def test_precomputed_checks_its_width():
     K = np.random.default_rng(0).normal(size=(100, 100))
-    with pytest.raises(
-        ValueError, match=r"X must be square when kernel='precomputed', got shape \(100, 90\)"
-    ):
+    with pytest.raises(ValueError, match=r"X must be square when kernel='precomputed', got shape \(100, 90\)"):
         Precomputed().bind(K[:, :90])
     chosen = Precomputed().bind(K).select([7, 3, 99]).select([2, 0])
     assert_array_equal(chosen(K[:4]), K[:4][:, [99, 7]])
     assert chosen.vectors is None
     assert chosen.centred_at(K) is None
-    message = (
-        r"X must have as many columns as there were training points \(100\) when kernel='precomputed', got 90"
-    )
+    message = r"X must have as many columns as there were training points \(100\) when kernel='precomputed', got 90"
     with pytest.raises(ValueError, match=message):
         chosen(K[:4, :90])
 

@@ -119,9 +119,7 @@ def test_a_scale_per_input_changes_nothing_by_itself(basis, seed):
     assert len(split.log_scales) >= len(bound.log_scales)
     assert split.with_scale_per_input().scale_names == split.scale_names
     D = np.random.default_rng(seed).normal(size=(len(test), bound.n_functions))
-    assert_allclose(
-        split.scale_gradient(test, D).sum(), bound.scale_gradient(test, D).sum(), rtol=1e-9, atol=1e-9
-    )
+    assert_allclose(split.scale_gradient(test, D).sum(), bound.scale_gradient(test, D).sum(), rtol=1e-9, atol=1e-9)
 
 
 @every_basis
@@ -171,9 +169,7 @@ def test_bounds_are_the_distances_in_the_data(seed):
         smallest, largest = gaps[:, :, k][gaps[:, :, k] > 0].min(), gaps[:, :, k].max()
         bounds = RBF([1.0, 1.0, 1.0]).bind(X).log_scale_bounds(X, reach=3.0)[k]
         assert_allclose(np.exp(bounds), [(3 * largest) ** -2, smallest**-2])
-        assert_allclose(
-            np.exp(Laplacian([1.0] * 3).bind(X).log_scale_bounds(X))[k], [1 / largest, 1 / smallest]
-        )
+        assert_allclose(np.exp(Laplacian([1.0] * 3).bind(X).log_scale_bounds(X))[k], [1 / largest, 1 / smallest])
     apart = np.sqrt((gaps**2).sum(axis=2))
     narrow, wide = np.exp(-0.5 * RBF().bind(X).log_scale_bounds(X)[0][::-1])
     assert_allclose(narrow, apart[apart > 0].min())

@@ -97,9 +97,7 @@ SQUARED = [
 
 
 @pytest.mark.parametrize("make", SQUARED)
-@pytest.mark.parametrize(
-    "width", [5e-324, 1e-200, 1e-155, 1e154, 1e200, [1.0, 1e-200, 1.0], [1e200, 1.0, 1.0]]
-)
+@pytest.mark.parametrize("width", [5e-324, 1e-200, 1e-155, 1e154, 1e200, [1.0, 1e-200, 1.0], [1e200, 1.0, 1.0]])
 def test_a_width_without_a_square_is_refused(make, width):
     with pytest.raises(ValueError, match=r"^width must be between 1e-154 and 1e.153, got .*: rescale X$"):
         make(width).bind(X)

@@ -82,9 +82,7 @@ def test_cubic_spline_is_its_definition(seed, width):
     rng = np.random.default_rng(seed)
     X, Z = rng.normal(size=(6, 3)), rng.normal(size=(8, 3))
     r = np.broadcast_to(width, 3)
-    expected = [
-        [math.prod(cubic_as_defined(x[k] / r[k], z[k] / r[k]) for k in range(3)) for z in Z] for x in X
-    ]
+    expected = [[math.prod(cubic_as_defined(x[k] / r[k], z[k] / r[k]) for k in range(3)) for z in Z] for x in X]
     assert_allclose(CubicSpline(width).bind(Z)(X), expected, rtol=1e-10, atol=1e-10)
 
 

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.gaussian_process import kernels as gp
 
 from sparsebayes.bases import RBF, Laplacian, Matern, Periodic, RationalQuadratic
-from sparsebayes.bases._distances import squared_distances
+from sparsebayes.bases.kernels._distances import squared_distances
 
 seeds = pytest.mark.parametrize("seed", range(4))
 
@@ -91,9 +91,7 @@ def test_agrees_with_scikit_learn(seed, length):
 
 def test_a_rational_quadratic_kernel_tends_to_the_gaussian():
     train, test = points(0)
-    assert_allclose(
-        RationalQuadratic(0.3, alpha=1e9).bind(train)(test), RBF(0.3).bind(train)(test), rtol=1e-7
-    )
+    assert_allclose(RationalQuadratic(0.3, alpha=1e9).bind(train)(test), RBF(0.3).bind(train)(test), rtol=1e-7)
 
 
 @pytest.mark.parametrize("basis", RADIAL, ids=repr)

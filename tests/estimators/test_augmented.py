@@ -23,11 +23,11 @@ def _problem(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 def _by_adding_the_column(model, X, y, query) -> float:
     """The predictive variance at `query` of the model with k(·, query) added, by inverting (A + βΦᵀΦ)."""
-    extra = model._fitted_basis.centred_at(query[None])
+    extra = model._fitted.basis.centred_at(query[None])
     own = extra(query[None])[0, 0]
     alpha = np.append(model.alpha_, own**2 / np.var(y))
-    design = np.column_stack([model._fitted_basis(X), extra(X)])
-    at_query = np.append(model._fitted_basis(query[None])[0], own)
+    design = np.column_stack([model._fitted.basis(X), extra(X)])
+    at_query = np.append(model._fitted.basis(query[None])[0], own)
     if model.fit_intercept:
         alpha, at_query = np.append(alpha, 0.0), np.append(at_query, 1.0)
         design = np.column_stack([design, np.ones(len(y))])
@@ -87,12 +87,12 @@ def test_a_function_that_is_zero_everywhere_adds_nothing():
 def test_training_rows_are_kept_only_where_needed():
     X, y, _, queries = _problem(3)
     model = RelevanceVectorRegressor(RBF(0.5)).fit(X, y)
-    assert model._own_variance is None
+    assert not hasattr(model._error_bars, "X")
     model.set_params(variance="augmented").fit(X, y)
-    assert model._own_variance.X.shape == X.shape
+    assert model._error_bars.X.shape == X.shape
     with pytest.raises(ValueError, match="return_cov has no meaning with variance='augmented'"):
         model.predict(queries, return_cov=True)
-    assert model.set_params(variance="posterior").fit(X, y)._own_variance is None
+    assert not hasattr(model.set_params(variance="posterior").fit(X, y)._error_bars, "X")
 
 
 def test_kept_rows_are_the_models_own():

@@ -49,7 +49,7 @@ BAD_DATA = {
         r"^y must hold labels that can be sorted, got int and str together\.$",
     ),
     "no y": (X, None, None, r"requires y to be passed, but the target y is None\.$"),
-    "short y": (X, Y[:4], None, r"^y has 4 values but X has 12 rows"),
+    "short y": (X, Y[:4], None, r"^y must have one value per row of X: X has 12 rows, but y has shape \(4,\)\.$"),
     "one class": (X, np.full(12, "a"), None, r"^y must have at least two classes .*got 1 class: \['a'\]\.$"),
     "one class that counts": (X, Y, Y, r"^y must have at least two classes .*got 1 class: \[1\]\.$"),
     "one row that counts": (
@@ -61,8 +61,13 @@ BAD_DATA = {
     "one sample": (X[:1], Y[:1], None, r"^X has 1 sample\(s\) .*at least 2"),
     "negative weight": (X, Y, _with(ONES, -0.5), r"^sample_weight must not be negative, got -0.5\.$"),
     "zero weights": (X, Y, 0 * ONES, r"^sample_weight is zero for every row"),
-    "short weights": (X, Y, ONES[:4], r"^sample_weight must have shape \(12,\), .*got \(4,\)\.$"),
-    "tiny weights": (X, Y, 1e-3 * ONES, r"^sample_weight sums to 0.012; weights count rows"),
+    "short weights": (
+        X,
+        Y,
+        ONES[:4],
+        r"^sample_weight must have one value per row of X: X has 12 rows, .*shape \(4,\)\.$",
+    ),
+    "tiny weights": (X, Y, 1e-3 * ONES, r"^sample_weight sums to 0.012, but weights count rows"),
 }
 
 
@@ -75,13 +80,8 @@ def test_bad_data(estimator, case):
 
 
 BAD_PARAMETERS = {
-    "multi_class": (
-        {"multi_class": "auto"},
-        r"^multi_class must be one of \['multinomial', 'ovr'\], got 'auto'",
-    ),
-    "no multi_class": ({"multi_class": None}, r"^multi_class must be one of"),
     "prior": ({"prior": "bayes"}, r"^prior must be one of \['uniform'.*got 'bayes'"),
-    "solver": ({"solver": "newton"}, r"^solver must be one of \['active-set'.*got 'newton'"),
+    "solver": ({"solver": "newton"}, r"^solver must be one of \['auto', 'active-set'.*got 'newton'"),
     "iterations": ({"max_iter": 0}, r"^max_iter must be an integer >= 1, got 0"),
     "tolerance": ({"tol": 0.0}, r"^tol must be a finite number > 0, got 0.0"),
     "class_weight name": (

@@ -8,9 +8,7 @@ from sparsebayes import RBF, Bias, Columns, RelevanceVectorRegressor, ThinPlateS
 from sparsebayes.datasets import make_signal
 
 
-@pytest.mark.parametrize(
-    "kernel", [RBF(width=2.0) + Columns(), Wavelet("haar") + ThinPlateSpline(3.0) + Bias()]
-)
+@pytest.mark.parametrize("kernel", [RBF(width=2.0) + Columns(), Wavelet("haar") + ThinPlateSpline(3.0) + Bias()])
 @pytest.mark.parametrize("fit_intercept", [False, True])
 def test_components_sum_to_the_fitted_values(kernel, fit_intercept):
     X, y, _ = make_signal("heavisine", 128, snr=5.0, random_state=1)

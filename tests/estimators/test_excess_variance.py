@@ -1,4 +1,4 @@
-"""variance="auto": error bars of the sparse model, and what the model with all functions in knows beyond."""
+"""variance="auto": error bars of the sparse model, and what the Gaussian process knows beyond."""
 
 import pickle
 
@@ -42,7 +42,7 @@ def test_nothing_more_is_kept():
     assert len(pickle.dumps(model.set_params(variance="auto").fit(X, y))) < without + 100
 
 
-def test_there_is_none_without_a_dense_model_of_all_rows():
+def test_there_is_none_without_a_gaussian_process_of_all_rows():
     X, y, Q = problem(2)
     model = RelevanceVectorRegressor(gamma="ard").fit(X, y)
     assert model.excess_variance_ > 0
@@ -50,7 +50,7 @@ def test_there_is_none_without_a_dense_model_of_all_rows():
     assert model.excess_variance_ == 0
     plain = RelevanceVectorRegressor(variance="posterior").fit(X, y)
     np.testing.assert_array_equal(model.predict(Q, return_std=True)[1], plain.predict(Q, return_std=True)[1])
-    for variance in ("augmented", "dense"):
+    for variance in ("augmented", "gp"):
         assert RelevanceVectorRegressor(gamma="ard", variance=variance).fit(X, y).excess_variance_ == 0
     X = np.random.default_rng(3).uniform(-3, 3, (1001, 1))
     many = RelevanceVectorRegressor(gamma="evidence").fit(X, np.sin(X[:, 0]) + 0.1 * np.cos(99 * X[:, 0]))
@@ -116,8 +116,8 @@ def test_a_small_noise_that_is_given_is_no_reason_for_wide_error_bars():
     assert 0 <= model.excess_variance_ < 1e-3 * y.var()
 
 
-@pytest.mark.parametrize("variance", ["auto", "dense"])
-def test_an_interrupted_fit_keeps_nothing_of_the_dense_model(variance):
+@pytest.mark.parametrize("variance", ["auto", "gp"])
+def test_an_interrupted_fit_keeps_nothing_of_the_gaussian_process(variance):
     def interrupt(progress):
         raise KeyboardInterrupt
 
@@ -125,5 +125,5 @@ def test_an_interrupted_fit_keeps_nothing_of_the_dense_model(variance):
     model = RelevanceVectorRegressor(gamma="evidence", variance=variance, callback=interrupt)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
-    assert not {"_first_noise", "_dense", "_left_out"} & set(vars(model))
+    assert set(vars(model)) == {*model.get_params(deep=False), "n_features_in_"}
     assert len(pickle.dumps(model.set_params(callback=None).fit(X, y))) > 0

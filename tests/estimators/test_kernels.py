@@ -70,10 +70,7 @@ def test_classification_is_finite(kernel, case):
 def test_sequences_by_their_numbers_and_by_their_matrix():
     """A kernel of strings: as a callable of the numbers of the rows, and precomputed."""
     rng = np.random.default_rng(0)
-    strings = [
-        "".join(rng.choice(list("abcd"), p=p, size=30))
-        for p in [[0.4, 0.3, 0.2, 0.1]] * 40 + [[0.25] * 4] * 40
-    ]
+    strings = ["".join(rng.choice(list("abcd"), p=p, size=30)) for p in [[0.4, 0.3, 0.2, 0.1]] * 40 + [[0.25] * 4] * 40]
     labels = np.repeat(["biased", "fair"], 40)
     counts = np.array([[string.count(letter) for letter in "abcd"] for string in strings], dtype=float)
     K = counts @ counts.T
@@ -90,7 +87,7 @@ def test_sequences_by_their_numbers_and_by_their_matrix():
 
 @pytest.mark.parametrize(("seed", "gamma"), [(5, 3e-14), (6, 3e-14), (23, 1e-14), (37, 1e-14)])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_functions_that_differ_by_rounding_alone_lose_their_contest(seed, gamma):
+def test_functions_that_differ_by_rounding_alone_are_pruned(seed, gamma):
     rng = np.random.default_rng(seed)
     X = rng.uniform(-3, 3, (60, 2))
     y = X.sum(axis=1) + 0.1 * rng.standard_normal(60)

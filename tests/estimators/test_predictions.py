@@ -1,5 +1,7 @@
 """Predictions and evidence against brute force, O(N³) and nothing clever."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -15,6 +17,7 @@ from sparsebayes import (
     RelevanceVectorRegressor,
     SparseBayesRegressor,
 )
+from sparsebayes.bases import as_basis
 
 MODELS = {
     "rbf": RelevanceVectorRegressor(gamma=0.3),
@@ -42,10 +45,13 @@ def _fitted(name: str, seed: int) -> tuple:
     if isinstance(model, SparseBayesRegressor):
         Phi, at_queries = X[:, model.relevance_], queries[:, model.relevance_]
     else:
-        basis = model.kernel if isinstance(model.kernel, RBF | type(RBF() + RBF())) else model._basis()
-        bound = basis.bind(X)
+        bound = as_basis(model.kernel, model.gamma, model.degree, model.coef0).bind(X)
         Phi, at_queries = bound(X)[:, model.relevance_], bound(queries)[:, model.relevance_]
     return model, Phi, at_queries, y, queries
+
+
+def _weights(model) -> np.ndarray:
+    return model.dual_coef_ if isinstance(model, RelevanceVectorRegressor) else model.coef_
 
 
 def _posterior(model, Phi, y) -> tuple[np.ndarray, np.ndarray]:
@@ -79,10 +85,10 @@ def test_attributes_are_the_posterior(name):
     model, Phi, _, y, _ = _fitted(name, 2)
     weights, Sigma = _posterior(model, Phi, y)
     size = len(model.relevance_)
-    np.testing.assert_allclose(model.coef_, weights[:size], rtol=1e-6)
+    np.testing.assert_allclose(_weights(model), weights[:size], rtol=1e-6)
     np.testing.assert_allclose(model.covariance_, Sigma[:size, :size], rtol=1e-5, atol=1e-12)
     assert model.intercept_ == (pytest.approx(weights[-1], rel=1e-6) if model.fit_intercept else 0.0)
-    assert model.alpha_.shape == model.coef_.shape == model.relevance_.shape
+    assert model.alpha_.shape == _weights(model).shape == model.relevance_.shape
     assert np.all(np.diff(model.relevance_) > 0)
     assert model.converged_
     assert model.certificate_.is_local_maximum
@@ -97,9 +103,7 @@ def test_evidence_is_the_density_of_the_targets(name, seed):
     n = len(y)
     C = model.noise_variance_ * np.eye(n) + Phi / model.alpha_ @ Phi.T
     expected = 0.0
-    if (
-        model.fit_intercept
-    ):  # the density of orthonormal contrasts; √n is their Jacobian against the intercept
+    if model.fit_intercept:  # the density of orthonormal contrasts; √n is their Jacobian against the intercept
         contrasts = np.linalg.svd(np.ones((1, n)))[2][1:]
         C, y, expected = contrasts @ C @ contrasts.T, contrasts @ y, -0.5 * np.log(n)
     expected += multivariate_normal(np.zeros(len(y)), C).logpdf(y)
@@ -113,18 +117,18 @@ def test_predictions_do_not_depend_on_working_memory(variance):
     model = RelevanceVectorRegressor(gamma=0.3, variance=variance).fit(X, y)
     mean, std = model.predict(queries, return_std=True)
     sizes = []
-    basis = model._fitted_basis
+    basis = model._fitted.basis
 
     def watched(rows):
         sizes.append(len(rows))
         return basis(rows)
 
     watched.centred_at, watched.few_batches = basis.centred_at, basis.few_batches
-    model._fitted_basis = watched
+    model._fitted = replace(model._fitted, basis=watched)
     with sklearn.config_context(working_memory=0.02):
         few_at_a_time = model.predict(queries, return_std=True)
     assert sum(sizes) == 900
-    assert max(sizes) * len(model.coef_) * 8 <= 0.02 * 2**20
+    assert max(sizes) * len(model.dual_coef_) * 8 <= 0.02 * 2**20
     np.testing.assert_allclose(few_at_a_time[0], mean, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(few_at_a_time[1], std, rtol=1e-10)
 
@@ -138,9 +142,7 @@ def test_one_row_at_a_time_where_memory_is_short():
         )
 
 
-@pytest.mark.parametrize(
-    "container", [scipy.sparse.csr_array, scipy.sparse.csc_array, scipy.sparse.csr_matrix]
-)
+@pytest.mark.parametrize("container", [scipy.sparse.csr_array, scipy.sparse.csc_array, scipy.sparse.csr_matrix])
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_sparse_columns_give_the_dense_model(container, fit_intercept, monkeypatch):
     rng = np.random.default_rng(6)

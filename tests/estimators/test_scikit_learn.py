@@ -8,6 +8,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse
+from fitted import learned
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -22,6 +23,7 @@ from sparsebayes import (
     Bias,
     Columns,
     FixedPoint,
+    GeneralizedNormal,
     Precomputed,
     RelevanceVectorRegressor,
     Smoothness,
@@ -36,8 +38,8 @@ VARIATIONS = [
     RelevanceVectorRegressor("linear", fit_intercept=False),
     RelevanceVectorRegressor(RBF() + Columns() + Bias(), variance="augmented"),
     SparseBayesRegressor(solver="mackay", prior="bic", fit_intercept=False),
-    RelevanceVectorRegressor(noise_shape=4.0),
-    SparseBayesRegressor(noise_shape="evidence"),
+    RelevanceVectorRegressor(likelihood=GeneralizedNormal(4.0)),
+    SparseBayesRegressor(likelihood=GeneralizedNormal("evidence")),
 ]
 # the checks fit targets without noise, skip one check unless SciPy is told of array libraries, and call
 # partial_fit after fit
@@ -54,12 +56,8 @@ def _problem(seed: int = 0, n: int = 40, d: int = 3) -> tuple[np.ndarray, np.nda
     return X, np.sin(X[:, 0]) + X[:, 1] + 0.1 * rng.standard_normal(n)
 
 
-def _learned(model: object) -> dict[str, object]:
-    return {name: value for name, value in vars(model).items() if name.endswith("_") and name[0] != "_"}
-
-
 def _assert_same_model(a: object, b: object) -> None:
-    first, second = _learned(a), _learned(b)
+    first, second = learned(a), learned(b)
     assert first.keys() == second.keys()
     for name, value in first.items():
         np.testing.assert_array_equal(value, second[name], err_msg=name)
@@ -115,9 +113,7 @@ def test_pickles_and_refits_to_the_same_model(model):
     _assert_same_model(model, again)
     _assert_same_model(model, model.fit(X, y))
     for other in (restored, again):
-        for ours, theirs in zip(
-            model.predict(X, return_std=True), other.predict(X, return_std=True), strict=True
-        ):
+        for ours, theirs in zip(model.predict(X, return_std=True), other.predict(X, return_std=True), strict=True):
             np.testing.assert_array_equal(ours, theirs)
 
 

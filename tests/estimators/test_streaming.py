@@ -45,7 +45,7 @@ def _assert_same(a, b):
     X = np.random.default_rng(0).standard_normal((50, a.n_features_in_))
     for ours, theirs in zip(a.predict(X, return_std=True), b.predict(X, return_std=True), strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-8, atol=1e-10)
-    assert vars(a).keys() - {"_statistics"} == vars(b).keys() - {"_statistics"}
+    assert vars(a).keys() - {"statistics_"} == vars(b).keys() - {"statistics_"}
 
 
 MODELS = {
@@ -104,9 +104,7 @@ def test_fit_on_arrays_on_disk(tmp_path, dtype, memory):
                 model.predict(design, return_std=True), whole.predict(X, return_std=True), strict=True
             ):
                 np.testing.assert_allclose(ours, theirs, rtol=1e-8)
-        _assert_same(
-            SparseBayesRegressor().fit(mapped[0], y, sample_weight=2.0), SparseBayesRegressor().fit(X, y, 2.0)
-        )
+        _assert_same(SparseBayesRegressor().fit(mapped[0], y, sample_weight=2.0), SparseBayesRegressor().fit(X, y, 2.0))
 
 
 def test_hdf5(tmp_path):
@@ -249,7 +247,10 @@ BAD_CHUNKS = {
     ),
     "NaN": ([(X12, Y12), (X12 * np.nan, Y12)], r"^X contains NaN or infinity; every value must be finite\.$"),
     "NaN in y": ([(X12, Y12), (X12, Y12 * np.nan)], r"^y contains NaN or infinity"),
-    "length": ([(X12, Y12), (X12, Y12[:4])], r"^y has 4 values but X has 12 rows"),
+    "length": (
+        [(X12, Y12), (X12, Y12[:4])],
+        r"^y must have one value per row of X: X has 12 rows, but y has shape \(4,\)\.$",
+    ),
     "no y": ([(X12, None)], r"requires y to be passed, but the target y is None\.$"),
     "weights": ([(X12, Y12, -np.ones(12))], r"^sample_weight must not be negative, got -1\.$"),
     "zero weights": ([(X12, Y12, np.zeros(12))], r"^X has 0 sample\(s\) of positive weight, but at least 2"),
@@ -264,7 +265,7 @@ BAD_CHUNKS = {
         [(X12, 0 * Y12 + 3.5)] * 2,
         r"^y is constant \(every value is 3.5\): there is nothing to model",
     ),
-    "light": ([(X12, Y12, np.full(12, 0.1))], r"^sample_weight sums to 1.2; weights count rows"),
+    "light": ([(X12, Y12, np.full(12, 0.1))], r"^sample_weight sums to 1.2, but weights count rows"),
     "no chunks": ([X12], r"^a chunk must be \(X, y\) or \(X, y, sample_weight\), got ndarray\.$"),
     "constant X": ([(np.ones((12, 4)), Y12)], r"^X has no usable column"),
 }
@@ -297,16 +298,21 @@ BAD_ON_DISK = {
     "NaN": (X12 * np.nan, Y12, None, r"^X contains NaN or infinity; every value must be finite\.$"),
     "NaN in y": (X12, Y12 * np.nan, None, r"^y contains NaN or infinity"),
     "no y": (X12, None, None, r"requires y to be passed, but the target y is None\.$"),
-    "length": (X12, Y12[:4], None, r"^y has 4 values but X has 12 rows"),
+    "length": (X12, Y12[:4], None, r"^y must have one value per row of X: X has 12 rows, but y has shape \(4,\)\.$"),
     "two targets": (X12, X12[:, :2], None, r"^y should be a 1d array, got"),
     "words": (X12, ["a"] * 12, None, r"^y must hold real numbers"),
     "weights": (
         X12,
         Y12,
         Y12[:4],
-        r"^sample_weight must have shape \(12,\), one value a row of X, got \(4,\)",
+        r"^sample_weight must have one value per row of X: X has 12 rows, .*shape \(4,\)\.$",
     ),
-    "weights on disk": (X12, Y12, Dataset(Y12[:4]), r"^sample_weight must have shape \(12,\), .*got \(4,\)"),
+    "weights on disk": (
+        X12,
+        Y12,
+        Dataset(Y12[:4]),
+        r"^sample_weight must have one value per row of X: X has 12 rows, .*shape \(4,\)\.$",
+    ),
     "zero weights": (X12, Y12, 0 * Y12, r"^sample_weight is zero for every row"),
     "zero weights on disk": (X12, Y12, Dataset(0 * Y12), r"^X has 0 sample\(s\) of positive weight"),
     "complex": (X12 + 1j, Y12, None, r"^Complex data not supported"),
@@ -328,7 +334,7 @@ def test_a_column_for_y_is_taken_with_a_warning():
 
 
 def test_sample_weight_beside_chunks_is_refused():
-    with pytest.raises(ValueError, match=r"^sample_weight must be None where X gives chunks"):
+    with pytest.raises(ValueError, match=r"^sample_weight must be None if X gives chunks"):
         SparseBayesRegressor().fit(iter([(X12, Y12)]), sample_weight=Y12)
 
 

@@ -9,6 +9,7 @@ from sparsebayes import (
     RBF,
     Bias,
     Columns,
+    Gaussian,
     Laplacian,
     Precomputed,
     RelevanceVectorRegressor,
@@ -36,8 +37,8 @@ BAD_DATA = {
     "infinity in y": (X, _with(Y, -np.inf), None, r"^y contains NaN or infinity"),
     "NaN in weights": (X, Y, _with(ONES, np.nan), r"^sample_weight contains NaN or infinity"),
     "infinity in weights": (X, Y, _with(ONES, np.inf), r"^sample_weight contains NaN or infinity"),
-    "long y": (X[:3], Y[:4], None, r"^y has 4 values but X has 3 rows"),
-    "short y": (X, Y[:4], None, r"^y has 4 values but X has 12 rows"),
+    "long y": (X[:3], Y[:4], None, r"^y must have one value per row of X: X has 3 rows, but y has shape \(4,\)\.$"),
+    "short y": (X, Y[:4], None, r"^y must have one value per row of X: X has 12 rows, but y has shape \(4,\)\.$"),
     "two targets": (X, np.stack([Y, Y], axis=1), None, r"^y should be a 1d array, got .*\(12, 2\)"),
     "no y": (X, None, None, r"requires y to be passed, but the target y is None\.$"),
     "words for y": (X, ["a"] * 12, None, r"^y must hold real numbers, got an array of dtype"),
@@ -57,8 +58,18 @@ BAD_DATA = {
     "three dimensions": (X[None], Y, None, r"^X must have two dimensions .* got 3\."),
     "negative weight": (X, Y, _with(ONES, -0.5), r"^sample_weight must not be negative, got -0.5\.$"),
     "zero weights": (X, Y, 0 * ONES, r"^sample_weight is zero for every row"),
-    "short weights": (X, Y, ONES[:4], r"^sample_weight must have shape \(12,\), .*got \(4,\)\.$"),
-    "square weights": (X, Y, np.ones((12, 12)), r"^sample_weight must have shape \(12,\)"),
+    "short weights": (
+        X,
+        Y,
+        ONES[:4],
+        r"^sample_weight must have one value per row of X: X has 12 rows, .*shape \(4,\)\.$",
+    ),
+    "square weights": (
+        X,
+        Y,
+        np.ones((12, 12)),
+        r"^sample_weight must have one value per row of X: X has 12 rows, .*shape \(12, 12\)\.$",
+    ),
     "words for weights": (X, Y, ["a"] * 12, r"^sample_weight must hold real numbers"),
 }
 
@@ -76,15 +87,22 @@ def test_bad_data(estimator, fit_intercept, case):
 BAD_PARAMETERS = {
     "prior name": ({"prior": "bayes"}, r"^prior must be one of \['uniform'.*got 'bayes'"),
     "prior object": ({"prior": 3}, r"^prior must be one of .*got 3"),
-    "solver name": ({"solver": "newton"}, r"^solver must be one of \['active-set'.*got 'newton'"),
+    "solver name": ({"solver": "newton"}, r"^solver must be one of \['auto', 'active-set'.*got 'newton'"),
     "noise zero": ({"noise_variance": 0.0}, r"^noise_variance must be a finite number > 0 or None, got 0.0"),
     "noise negative": ({"noise_variance": -1}, r"^noise_variance .*got -1"),
     "noise NaN": ({"noise_variance": np.nan}, r"^noise_variance .*got nan"),
     "noise infinite": ({"noise_variance": np.inf}, r"^noise_variance .*got inf"),
     "noise beyond a float": ({"noise_variance": 10**400}, r"^noise_variance must be a finite number > 0"),
     "noise vector": ({"noise_variance": [1.0, 2.0]}, r"^noise_variance .*got \[1.0, 2.0\]"),
-    "noise prior": ({"noise_prior": (1.0,)}, r"^noise_prior must be a pair \(c, d\)"),
-    "noise prior sign": ({"noise_prior": (1.0, -2.0)}, r"^noise_prior must be a pair \(c, d\)"),
+    "noise prior": ({"likelihood": Gaussian((1.0,))}, r"^prior of Gaussian must be a pair \(c, d\)"),
+    "noise prior sign": (
+        {"likelihood": Gaussian((1.0, -2.0))},
+        r"^prior of Gaussian must be a pair \(c, d\)",
+    ),
+    "likelihood": (
+        {"likelihood": "poisson"},
+        r"^likelihood must be one of \['gaussian'.*got 'poisson'",
+    ),
     "no iterations": ({"max_iter": 0}, r"^max_iter must be an integer >= 1, got 0"),
     "tolerance": ({"tol": 0.0}, r"^tol must be a finite number > 0, got 0.0"),
 }
@@ -155,7 +173,7 @@ def test_augmented_variance_needs_more_than_a_matrix():
 @pytest.mark.parametrize("kernel", ["precomputed", Precomputed() + Bias()])
 def test_precomputed_matrix_of_the_wrong_width_at_predict(kernel):
     model = RelevanceVectorRegressor(kernel).fit(X @ X.T, Y)
-    with pytest.raises(ValueError, match=r"^X has 9 features, .*expecting 12 .*one a training point\.$"):
+    with pytest.raises(ValueError, match=r"^X has 9 features, .*expecting 12 .*one per training point\.$"):
         model.predict(X @ X[:9].T)
 
 
@@ -182,9 +200,7 @@ def test_bad_queries(estimator):
         model.predict(X, return_std=True, return_cov=True)
 
 
-@pytest.mark.parametrize(
-    "container", [scipy.sparse.csr_array, scipy.sparse.csc_matrix, scipy.sparse.coo_array]
-)
+@pytest.mark.parametrize("container", [scipy.sparse.csr_array, scipy.sparse.csc_matrix, scipy.sparse.coo_array])
 def test_sparse_input_is_refused_where_kernels_need_rows(container):
     message = r"^X is sparse, but RelevanceVectorRegressor needs a dense array: pass X.toarray\(\)\.$"
     with pytest.raises(TypeError, match=message):

@@ -8,9 +8,9 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from sparsebayes import Laplace, NoiseCollapseWarning, Smoothness, WaveletDenoiser
-from sparsebayes.bases import WaveletOperator
 from sparsebayes.datasets import SIGNALS, make_signal
-from sparsebayes.inference.continuation import circular_shifts
+from sparsebayes.signals.boundary import circular_shifts
+from sparsebayes.signals.wavelet_transform import WaveletOperator
 
 PRIORS = ["auto", "aic", "bic", "ric", Smoothness(2.0), Laplace(10.0)]
 
@@ -99,9 +99,7 @@ def test_error_bars_are_those_of_the_posterior():
 
 
 def test_a_batch_is_its_signals_one_by_one():
-    rows = np.stack(
-        [make_signal(name, 120, snr=3.0, random_state=1)[1] for name in ("bumps", "doppler", "sinc")]
-    )
+    rows = np.stack([make_signal(name, 120, snr=3.0, random_state=1)[1] for name in ("bumps", "doppler", "sinc")])
     denoiser = WaveletDenoiser(shifts=2)
     together, std = denoiser.fit_transform(rows, return_std=True)
     assert denoiser.noise_variance_.shape == denoiser.n_active_.shape == (3,)
@@ -183,8 +181,7 @@ def test_all_shifts_are_different_and_no_more_than_there_are(shape):
     axes = range(len(shape))
     denoiser = WaveletDenoiser("haar", "bic", level=1, noise_variance=0.5, ndim=len(shape))
     each = [
-        np.roll(denoiser.fit_transform(np.roll(y, move, axes)), [-k for k in move], axes)
-        for move in np.ndindex(shape)
+        np.roll(denoiser.fit_transform(np.roll(y, move, axes)), [-k for k in move], axes) for move in np.ndindex(shape)
     ]
     for shifts in (y.size, 10 * y.size):
         spun = denoiser.set_params(shifts=shifts).fit_transform(y)

@@ -172,10 +172,7 @@ def test_every_one_of_56_classes_has_a_look_of_its_own():
     X = np.stack([classes % 8, classes // 8], axis=1).astype(float)
     p = np.full((56, 2, 2), 1 / 56)
     display = ClassificationDisplay(classes, np.asarray([[0.0, 7.0], [0.0, 6.0]]), p, X, classes).plot()
-    looks = {
-        (tuple(points.get_facecolor()[0]), points.get_paths()[0].vertices.tobytes())
-        for points in display.points_
-    }
+    looks = {(tuple(points.get_facecolor()[0]), points.get_paths()[0].vertices.tobytes()) for points in display.points_}
     assert len(looks) == 56
     assert display.contours_ == []
 
@@ -207,7 +204,7 @@ def test_bad_input_is_named():
     model, X, y = fitted(2, 2)
     with pytest.raises(ValueError, match=r"X must have one or two columns to be drawn, got shape \(90, 3\)"):
         ClassificationDisplay.from_estimator(model, np.c_[X, X[:, 0]], y)
-    with pytest.raises(ValueError, match=r"y must have 90 values, one a row of X, got shape \(89,\)"):
+    with pytest.raises(ValueError, match=r"y must have 90 values, one per row of X, got shape \(89,\)"):
         ClassificationDisplay.from_estimator(model, X, y[1:])
     with pytest.raises(ValueError, match=r"y must hold classes of the estimator, .* got \['grey'\]"):
         ClassificationDisplay.from_estimator(model, X, np.where(y == "blue", "grey", y))

@@ -102,7 +102,7 @@ def test_bad_input_is_named():
     model, X, y = fitted()
     with pytest.raises(ValueError, match=r"X must have one column .* got shape \(60, 2\)"):
         RegressionDisplay.from_estimator(model, np.c_[X, X], y)
-    with pytest.raises(ValueError, match=r"y must have 60 values, one a row of X, got shape \(59,\)"):
+    with pytest.raises(ValueError, match=r"y must have 60 values, one per row of X, got shape \(59,\)"):
         RegressionDisplay.from_estimator(model, X, y[1:])
     with pytest.raises(NotFittedError):
         RegressionDisplay.from_estimator(RelevanceVectorRegressor(), X, y)

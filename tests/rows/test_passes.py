@@ -6,7 +6,9 @@ import pytest
 import scipy.sparse
 
 from sparsebayes.bases.operators import DenseOperator
-from sparsebayes.rows import Chunk, RowPasses, summarise
+from sparsebayes.rows.chunks import Chunk
+from sparsebayes.rows.memory import summarise
+from sparsebayes.rows.passes import RowPasses
 
 
 class Split:
@@ -30,16 +32,16 @@ def _data(seed, N=40, M=12):
 
 
 def _assert_same(one, other):
-    (a, a_scaling), (b, b_scaling) = one, other
-    np.testing.assert_array_equal(a_scaling.kept, b_scaling.kept)
-    assert (a.n, a.offset, a_scaling.center) == (b.n, b.offset, b_scaling.center)
+    (a, a_units), (b, b_units) = one, other
+    np.testing.assert_array_equal(a_units.kept, b_units.kept)
+    assert (a.n, a.offset, a_units.center) == (b.n, b.offset, b_units.center)
     for name in ("norms", "means", "target_scale", "target_mean", "n", "target_spread"):
-        ours, theirs = np.asarray(getattr(a_scaling, name)), getattr(b_scaling, name)
+        ours, theirs = np.asarray(getattr(a_units, name)), getattr(b_units, name)
         np.testing.assert_allclose(ours, theirs, rtol=1e-12, err_msg=name)
     assert a.tt == pytest.approx(b.tt, rel=1e-13)
     np.testing.assert_allclose(np.asarray(a.h), b.h, atol=1e-11)
     J = [5, 0, 7]
-    np.testing.assert_allclose(np.asarray(a.columns(J)), b.columns(J), atol=1e-12)
+    np.testing.assert_allclose(np.asarray(a.rows(J)), b.rows(J), atol=1e-12)
     np.testing.assert_allclose(np.asarray(a.gram([1, 2])), b.gram([1, 2]), atol=1e-12)
 
 
@@ -55,7 +57,7 @@ def test_statistics_are_those_of_all_rows(size, M, weighted, center):
         theirs = summarise(DenseOperator(Phi), t, weights, center)
         _assert_same(ours, theirs)
         J, w = [3, 1, 0], np.array([0.3, -1.0, 0.2])
-        assert ours[0].residual_of(J, w) == pytest.approx(theirs[0].residual_of(J, w), rel=1e-11)
+        assert ours[0].products.residual(J, w) == pytest.approx(theirs[0].products.residual(J, w), rel=1e-11)
         assert (passes.rows, passes.n, passes.constant) == (
             40 if weights is None else np.count_nonzero(weights),
             40 if weights is None else weights.sum(),
@@ -63,18 +65,18 @@ def test_statistics_are_those_of_all_rows(size, M, weighted, center):
         )
 
 
-def test_rows_are_read_once_for_moments_once_for_products_and_once_a_batch_of_columns():
+def test_rows_are_read_once_for_moments_once_for_products_and_once_per_batch_of_rows_of_G():
     source = Split(*_data(0, M=300), 7)
     quadratic, _ = RowPasses.of(source).summarise(True)
     assert source.passes == 2
-    quadratic.columns([3, 4, 5])
+    quadratic.rows([3, 4, 5])
     assert source.passes == 3
-    quadratic.columns([4, 3])
+    quadratic.rows([4, 3])
     assert source.passes == 3
 
 
 @pytest.mark.parametrize("center", [False, True])
-def test_repeats_negatives_zeros_and_constants_are_left_out(center):
+def test_repeats_negatives_zeros_and_constants_are_not_kept(center):
     Phi, t, weights = _data(7)
     extra = np.column_stack(
         [Phi, Phi[:, 3], -7.5 * Phi[:, 2], np.zeros(40), np.full(40, 0.1), Phi[:, 3], Phi[:, 0] + 1e-6 * t]
@@ -104,7 +106,7 @@ def test_nothing_to_model_is_said():
     assert RowPasses.of([]) is None
     passes = RowPasses.of(Split(np.eye(6), np.full(6, 0.1), None, 4))
     assert passes.constant == 0.1
-    with pytest.raises(ValueError, match="y must not be all zero"):
+    with pytest.raises(ValueError, match="y must not be zero or, with an intercept, constant"):
         passes.summarise(True)
     with pytest.raises(ValueError, match="X has no usable column"):
         RowPasses.of(Split(np.ones((6, 2)), np.arange(6.0), None, 4)).summarise(True)

@@ -11,18 +11,18 @@ import scipy.sparse
 import sklearn
 from sliced_rows import Dataset
 
-from sparsebayes.rows import (
-    Chunk,
-    RowPasses,
+from sparsebayes.rows.chunks import Chunk, slices
+from sparsebayes.rows.passes import RowPasses
+from sparsebayes.rows.sources import (
     RowSource,
-    RowStatistics,
     SlicedRows,
     is_chunked,
+    is_on_disk,
     is_too_large,
-    pieces,
     read_rows,
+    release,
 )
-from sparsebayes.rows.sources import is_on_disk, release
+from sparsebayes.rows.triangle import Triangle
 
 X = np.random.default_rng(0).standard_normal((100, 4))
 Y = X[:, 0] + 1.0
@@ -86,14 +86,15 @@ def test_slices_are_bounded_by_the_working_memory():
         parts = list(SlicedRows(Dataset(X, most=26), Y, Y))
         np.testing.assert_array_equal(np.concatenate([part[0] for part in parts]), X)
         assert all(len(part) == 3 for part in parts)
-        np.testing.assert_array_equal(np.concatenate(list(pieces(Dataset(X, most=32)))), X)
+        whole = Dataset(X, most=32)
+        np.testing.assert_array_equal(np.concatenate([whole[part] for part in slices(*X.shape)]), X)
     assert len(next(iter(SlicedRows(X, Y)))) == 2
     with sklearn.config_context(working_memory=1e-9):  # a row at a time is the least
         assert len(list(SlicedRows(Dataset(X, most=1), Y))) == 100
 
 
-def test_arrays_that_can_be_held_are_one_piece():
-    assert list(pieces(X)) == [X]
+def test_arrays_that_can_be_held_are_one_slice():
+    assert [len(X[part]) for part in slices(*X.shape)] == [len(X)]
 
 
 @pytest.mark.parametrize("mode", ["r", "r+", "c"])
@@ -138,14 +139,12 @@ def _source(width, once=False):
 
 
 def test_a_triangle_where_it_fits_else_passes():
-    assert isinstance(read_rows(_source(10)), RowStatistics)
+    assert isinstance(read_rows(_source(10)), Triangle)
     assert read_rows(_source(10)).rows == 27
     assert read_rows(_source(10, once=True)).rows == 27
     assert read_rows(RowSource([], tuple)) is None
     with sklearn.config_context(working_memory=0.003):  # 98 numbers: less than 11 by 11
         assert isinstance(read_rows(_source(10)), RowPasses)
-        assert isinstance(read_rows(_source(8)), RowStatistics)
-        with pytest.raises(
-            ValueError, match=r"^X has 10 columns, whose statistics need .* allows 0.003 MiB: "
-        ):
+        assert isinstance(read_rows(_source(8)), Triangle)
+        with pytest.raises(ValueError, match=r"^X has 10 columns, whose statistics need .* allows 0.003 MiB: "):
             read_rows(_source(10, once=True))

@@ -1,37 +1,69 @@
-"""A design of low rank as an operator: Φ = LLᵀ with L (N, r), all its columns at r numbers each."""
+"""Positive semi-definite kernel matrices of low rank: K ≈ LLᵀ by pivoted Cholesky, as an operator.
+
+Pivots are found in blocks, so that the work is products of matrices: points are drawn with probabilities
+proportional to the diagonal of the residual R = K − LLᵀ, a small pivoted Cholesky factorisation among them
+finds the most informative ones, and their columns extend L. R stays positive semi-definite, so that
+
+    R_nm² ≤ R_nn R_mm,     ‖column m of R‖² ≤ R_mm Σ_n R_nn
+
+bounds the error of every basis function.
+"""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
+import scipy.linalg
+from scipy.linalg.blas import dtrsm
 from sklearn.utils import gen_batches
 
-from sparsebayes._array import Array, Indices
-from sparsebayes.bases.operators import Operator, block_means_and_norms
+from sparsebayes._array import Array, Indices, column_squares
+from sparsebayes.bases.operators import LOW_RANK, LowRankSettings, Operator, block_means_and_norms
 
-STRIP = 1 << 20  # elements of L that are worked on together
-CANCELLED = 1e-6  # of its size: a function with less than this left about its mean is looked at itself
+if TYPE_CHECKING:
+    from sparsebayes.bases.kernel_operator import KernelOperator
+
+CANCELLED = 1e-6  # a function that varies by less than this share of its mean is evaluated itself
 
 
 class LowRankOperator(Operator):
-    """Φ = LLᵀ, kept as `transposed` = Lᵀ (r, N): column m of Φ is L ℓ_m, ℓ_m row m of L."""
+    """Φ = LLᵀ: column m is L ℓ_m, with ℓ_m row m of L (N, r).
 
-    def __init__(self, transposed: np.ndarray) -> None:
-        self.L = transposed
+    Parameters
+    ----------
+    transposed : ndarray of shape (r, N)
+        Lᵀ.
+    pivots : ndarray of shape (r,)
+        The functions that are exact.
+    residual : ndarray of shape (N,)
+        The diagonal of K − LLᵀ, K being the matrix that Φ approximates.
+    """
+
+    block_elements = 1 << 20
+
+    def __init__(self, transposed: np.ndarray, pivots: np.ndarray, residual: np.ndarray) -> None:
+        self.transposed, self.pivots, self.residual = transposed, pivots, residual
         self.shape = (transposed.shape[1], transposed.shape[1])
+
+    @property
+    def rank(self) -> int:
+        """The rank r of LLᵀ."""
+        return len(self.transposed)
 
     def columns(self, J: Indices) -> np.ndarray:
         """L ℓ_J, stored by columns."""
         J = np.asarray(J, dtype=np.int64)
-        return (self.L[:, J].T @ self.L).T
+        return (self.transposed[:, J].T @ self.transposed).T
 
     def adjoint(self, V: Array) -> np.ndarray:
         """L(LᵀV)."""
-        return self.L.T @ (self.L @ V)
+        return self.transposed.T @ (self.transposed @ V)
 
     def means_and_norms(self, weights: Array, center: bool) -> tuple[np.ndarray, np.ndarray]:
-        """From LᵀWL; the columns where that would cancel, from the columns."""
+        """Means and norms from LᵀWL; from the column itself where that would cancel."""
         total = float(weights.sum())
-        means = self.L.T @ (self.L @ weights) / total if center else np.zeros(self.shape[1])
+        means = self.adjoint(weights) / total if center else np.zeros(self.shape[1])
         squares = self.squares(weights[:, None], means, np.ones(self.shape[1]))[:, 0]
         norms = np.sqrt(np.maximum(squares, 0.0))
         for m in np.flatnonzero(norms <= CANCELLED * np.abs(means) * np.sqrt(total)).tolist():
@@ -39,23 +71,101 @@ class LowRankOperator(Operator):
         return means, norms
 
     def squares(self, weights: Array, shift: Array, scale: Array) -> np.ndarray:
-        """Σ_n W_nk (φ_nm − shift_m)²/scale_m² = ℓᵀCℓ + 2δℓᵀc + δ²ΣW, C and c of L about its mean.
+        """Σ_n W_nk (φ_nm − shift_m)²/scale_m² = ℓᵀCℓ + 2δℓᵀc + δ²ΣW, with C and c of L about its mean.
 
-        δ = mean of φ_m − shift_m is nothing where the shifts are the means: nothing cancels.
+        δ = mean of φ_m − shift_m is 0 if the shifts are the means, so that nothing cancels.
         """
-        middle = self.L.mean(axis=1)
-        drift = middle @ self.L - shift
+        middle = self.transposed.mean(axis=1)
+        drift = middle @ self.transposed - shift
         pieces = [self._squares_under(weights[:, k], middle, drift) for k in range(weights.shape[1])]
         return np.stack(pieces, axis=1) / (scale * scale)[:, None]
 
     def _squares_under(self, weights: np.ndarray, middle: np.ndarray, drift: np.ndarray) -> np.ndarray:
-        r, N = self.L.shape
-        strips = list(gen_batches(N, max(1, STRIP // r)))
+        L, (r, N) = self.transposed, self.transposed.shape
+        strips = list(gen_batches(N, max(1, self.block_elements // r)))
         C, c = np.zeros((r, r)), np.zeros(r)
         for part in strips:
-            centred = self.L[:, part] - middle[:, None]
+            centred = L[:, part] - middle[:, None]
             weighted = centred * weights[part]
             C += centred @ weighted.T
             c += weighted.sum(axis=1)
-        quadratic = [np.einsum("ij,ij->j", self.L[:, part], C @ self.L[:, part]) for part in strips]
-        return np.concatenate(quadratic) + drift * (2 * (c @ self.L) + drift * weights.sum())
+        quadratic = [np.einsum("ij,ij->j", L[:, part], C @ L[:, part]) for part in strips]
+        return np.concatenate(quadratic) + drift * (2 * (c @ L) + drift * weights.sum())
+
+
+def pivoted_cholesky(
+    operator: KernelOperator, tol: float, settings: LowRankSettings = LOW_RANK
+) -> tuple[LowRankOperator, bool]:
+    """K ≈ LLᵀ as far as the largest rank allows.
+
+    Parameters
+    ----------
+    operator : KernelOperator
+        K (N, N), symmetric and positive semi-definite.
+    tol : float
+        Largest element of diag(K − LLᵀ), relative to the largest of diag K. A factor of small rank is finer.
+    settings : LowRankSettings
+        Settings of the factorisation.
+
+    Returns
+    -------
+    factor : LowRankOperator
+        LLᵀ.
+    complete : bool
+        Whether it is within the tolerance. It is not if the largest rank is too small for that; the
+        factorisation ends early if the spectrum is seen to fall too slowly.
+    """
+    factor = _GrowingFactor(operator, settings)
+    residual, limit = factor.residual, len(factor.L)
+    largest, trace = float(residual.max()), float(residual.sum())
+    goal, finest = tol * largest, settings.cheap_tol * largest
+    while (r := len(factor.pivots)) < limit:
+        if residual.max() <= (goal if r >= settings.cheap_rank else min(goal, finest)):
+            break
+        if r > settings.early_rank * limit and residual.sum() > settings.early_trace * trace:
+            break
+        factor.extend(*factor.next_pivots(goal if residual.max() > goal else finest))
+    found = LowRankOperator(factor.L[: len(factor.pivots)], factor.pivots, residual)
+    return found, bool(residual.max() <= goal)
+
+
+class _GrowingFactor:
+    """The pivots found so far, as many rows of L (largest rank, N), and the residual (N,)."""
+
+    def __init__(self, operator: KernelOperator, settings: LowRankSettings) -> None:
+        N = operator.shape[0]
+        self.operator, self.settings, self.rng = operator, settings, np.random.default_rng(0)
+        self.residual = operator.diagonal()
+        self.pivots = np.zeros(0, dtype=np.int64)
+        # rows that stay unused cost address space, not memory
+        self.L = np.empty((min(N // settings.rows_per_rank, settings.max_rank), N))
+
+    def next_pivots(self, least: float) -> tuple[np.ndarray, np.ndarray]:
+        """A block of new pivots with residuals above `least`, and the Cholesky factor of R among them."""
+        r, residual, settings = len(self.pivots), self.residual, self.settings
+        size = max(settings.smallest_block, int(settings.block_growth * r))
+        size = min(size, settings.largest_block, len(self.L) - r)
+        mass = np.cumsum(np.where(residual > least, residual, 0.0))
+        drawn = np.searchsorted(mass, self.rng.random(settings.draws_per_pivot * size) * mass[-1], side="right")
+        # the largest one as well: then there is always a pivot, and the largest residual falls
+        drawn = np.unique(np.append(np.minimum(drawn, len(residual) - 1), residual.argmax()))
+        known = self.L[:r, drawn]
+        among = self.operator.block(drawn, drawn) - known.T @ known
+        tol = max(0.5 * least, settings.pivot_share * float(residual.max()))
+        factor, order, rank, _ = scipy.linalg.lapack.dpstrf(among.T, tol=tol, lower=1, overwrite_a=1)
+        rank = max(min(int(rank), size), 1)
+        return drawn[order[:rank] - 1], np.tril(factor[:rank, :rank])
+
+    def extend(self, found: np.ndarray, corner: np.ndarray) -> None:
+        """Append the columns of new pivots: those of K − LLᵀ times the inverse of their factor `corner`."""
+        L, r, size = self.L, len(self.pivots), len(found)
+        known = L[:r, found]
+        for part in gen_batches(L.shape[1], max(1, self.settings.strip_elements // (r + size))):
+            columns = self.operator.block(found, part)
+            columns -= known.T @ L[:r, part]
+            # in LAPACK's own order this is a solve from the right
+            columns = dtrsm(1.0, corner, columns.T, side=1, lower=1, trans_a=1, overwrite_b=1).T
+            L[r : r + size, part] = columns
+            self.residual[part] -= column_squares(columns)
+        self.residual[found] = 0.0
+        self.pivots = np.concatenate([self.pivots, found])

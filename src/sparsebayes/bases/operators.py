@@ -1,8 +1,7 @@
-"""Design matrices as operators: what basis functions do on given rows, without saying how they are stored.
+"""Design matrices as operators: what basis functions do on given rows, independent of how they are stored.
 
-An operator Φ (N×M) answers three questions: single columns, `Φᵀ V`, and the weighted mean and norm of every
-column. Nothing here knows targets, priors or solvers; a fast transform or a low-rank factor fits the same
-three methods.
+An operator Φ (N×M) gives single columns, `Φᵀ V`, and the weighted mean and norm of every column. It knows
+nothing of targets, priors or solvers; a fast transform or a low-rank factor has the same methods.
 """
 
 from __future__ import annotations
@@ -10,38 +9,93 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from sparsebayes._array import (
-    Array,
-    Indices,
-    asfloat64,
-    few_times,
-    is_numpy,
-    namespace,
-    take,
-    weighted_squares,
-)
+from sparsebayes import _array
+from sparsebayes._array import Array, Indices, asfloat64, is_numpy, namespace, take
 
-BLOCK_ELEMENTS = 1 << 19  # elements of Φ looked at together: small enough to stay in the cache
-TIE = 1e-10  # functions are equally like another where they differ by less in that
-SAME = 1e-6  # 1 less how alike two functions are below which they count as one
+if TYPE_CHECKING:
+    from sparsebayes.bases.low_rank import LowRankOperator
+
+TIE = 1e-10  # similarities of functions that differ by less are equal
+SAME = 1e-6  # functions whose similarity is within this of 1 are the same
+
+
+@dataclass(frozen=True)
+class LowRankSettings:
+    """Settings of the low-rank factor K ≈ LLᵀ of a kernel matrix by pivoted Cholesky.
+
+    Parameters
+    ----------
+    max_rank : int
+        Largest rank r.
+    rows_per_rank : int
+        Least number of rows per column of L: with fewer, a factor saves nothing.
+    smallest_block, largest_block : int
+        Least and largest number of pivots that are found together.
+    block_growth : float
+        Largest size of a block as a share of the pivots found before, beyond `smallest_block`.
+    draws_per_pivot : int
+        Number of points drawn for every pivot of a block.
+    pivot_share : float
+        A drawn point becomes a pivot if its residual is at least this share of the largest residual.
+    early_rank, early_trace : float
+        The factor is given up once it has `early_rank` of its largest rank while more than `early_trace` of
+        the trace of K is left.
+    cheap_rank : int
+        Below this rank the factor is refined beyond its tolerance, which costs little.
+    cheap_tol : float
+        The tolerance of a factor below `cheap_rank`, relative to the largest diagonal element of K.
+    compared : int
+        Number of functions whose variation is compared with the residual.
+    faithful : float
+        Largest residual, as a share of the variation of the functions, of a factor that is used.
+    strip_elements : int
+        Number of elements of L that are computed together.
+    """
+
+    max_rank: int = 1200
+    rows_per_rank: int = 4
+    smallest_block: int = 32
+    largest_block: int = 160
+    block_growth: float = 0.5
+    draws_per_pivot: int = 3
+    pivot_share: float = 0.05
+    early_rank: float = 0.3
+    early_trace: float = 0.05
+    cheap_rank: int = 128
+    cheap_tol: float = 1e-11
+    compared: int = 8
+    faithful: float = 0.1
+    strip_elements: int = 1 << 21
+
+
+LOW_RANK = LowRankSettings()
 
 
 class Operator(ABC):
-    """N×M linear operator whose columns are basis functions evaluated on the data.
+    """N×M matrix Φ whose columns are basis functions at the rows of the data.
 
-    orthonormal : whether ΦᵀΦ = I is certain, which makes a fit closed-form.
+    Attributes
+    ----------
+    shape : tuple of int
+        (N, M).
+    orthonormal : bool
+        Whether ΦᵀΦ = I is certain, so that a fit has a closed form.
+    is_formed : bool
+        Whether columns are cheap. False for a kernel matrix that is evaluated whenever it is needed.
+    block_elements : int
+        Number of elements of Φ that are processed together: few enough to stay in the cache.
     """
 
     shape: tuple[int, int]
     orthonormal: bool = False
-
-    def held(self) -> Operator:
-        """The same in memory where that costs less than to evaluate it time and again."""
-        return self
+    is_formed: bool = True
+    block_elements: int = 1 << 19
 
     @abstractmethod
     def columns(self, J: Indices) -> Array:
@@ -49,72 +103,154 @@ class Operator(ABC):
 
     @abstractmethod
     def adjoint(self, V: Array) -> Array:
-        """Φᵀ V for V of shape (N, k): an (M, k) array."""
+        """ΦᵀV (M, k) for V (N, k)."""
 
     def combination(self, J: Indices, weights: Array) -> Array:
-        """Φ[:, J] w for w = weights (|J|,)."""
+        """Φ[:, J] w (N,) for w = weights (|J|,)."""
         return self.columns(J) @ weights
 
-    def means_and_norms(self, weights: Array, center: bool) -> tuple[Array, Array]:
-        """Weighted column means m and norms of Φ − 1mᵀ, each of length M; m = 0 with `center=False`.
+    def held(self) -> Operator:
+        """The same operator, in memory if it fits there."""
+        return self
 
-        The norm is √Σ_n w_n (φ_nm − m_m)². It is computed from the deviations, never as a difference of two
-        large sums, and without overflow for entries as large as 1e±150.
-        """
-        N, M = self.shape
-        xp = namespace(weights)
-        step = max(1, BLOCK_ELEMENTS // max(N, 1))
-        pieces = [
-            block_means_and_norms(self.columns(range(start, min(start + step, M))), weights, center)
-            for start in range(0, M, step)
-        ]
-        return xp.concat([p[0] for p in pieces]), xp.concat([p[1] for p in pieces])
+    def low_rank(self, tol: float, settings: LowRankSettings = LOW_RANK) -> LowRankOperator | None:
+        """A factor of low rank, Φ ≈ LLᵀ.
 
-    def far_apart(self, order: np.ndarray, size: int) -> np.ndarray | None:
-        """So many of the functions in `order` that are little alike, its first among them.
+        Parameters
+        ----------
+        tol : float
+            Largest element of diag(Φ − LLᵀ), relative to the largest of diag Φ.
+        settings : LowRankSettings
+            Settings of the factorisation.
 
-        None where nothing is known of how alike functions are, or there are not so many that differ.
+        Returns
+        -------
+        LowRankOperator or None
+            LLᵀ. None if Φ is not certain to be symmetric and positive semi-definite, or the rank would be too
+            large.
         """
         return None
 
+    def far_apart(self, order: np.ndarray, size: int) -> np.ndarray | None:
+        """Functions that are as different from each other as possible.
+
+        Parameters
+        ----------
+        order : ndarray of int
+            The functions to choose from. The first one is chosen, and the earlier one of two that tie.
+        size : int
+            How many to choose.
+
+        Returns
+        -------
+        ndarray of shape (size,) or None
+            None if the similarity of functions is unknown, or fewer of them differ.
+        """
+        return None
+
+    def means_and_norms(self, weights: Array, center: bool) -> tuple[Array, Array]:
+        """Weighted means m of the columns and norms of the columns of Φ − 1mᵀ.
+
+        Norms √Σ_n w_n (φ_nm − m_m)² are computed from the deviations, never as a difference of two large
+        sums, and without overflow for entries as large as 1e±150.
+
+        Parameters
+        ----------
+        weights : array of shape (N,)
+            Row weights w.
+        center : bool
+            Whether to subtract the means; without, m = 0.
+
+        Returns
+        -------
+        means, norms : arrays of shape (M,)
+        """
+        pieces = [block_means_and_norms(self.columns(J), weights, center) for J in self._blocks()]
+        xp = namespace(weights)
+        return xp.concat([p[0] for p in pieces]), xp.concat([p[1] for p in pieces])
+
     def squares(self, weights: Array, shift: Array, scale: Array) -> Array:
-        """Σ_n W_nk ((φ_nm − shift_m)/scale_m)², columns m by weightings k: (M, K) from W (N, K)."""
-        N, M = self.shape
-        step = max(1, BLOCK_ELEMENTS // max(N, 1))
+        """Σ_n W_nk ((φ_nm − shift_m)/scale_m)² for columns m and weightings k: (M, K).
+
+        Parameters
+        ----------
+        weights : array of shape (N, K)
+            W.
+        shift, scale : arrays of shape (M,)
+            What is subtracted from every column, and what it is divided by.
+        """
         pieces = []
-        for start in range(0, M, step):
-            stop = min(start + step, M)
-            block = self.columns(range(start, stop)) - shift[None, start:stop]
-            block *= 1 / scale[None, start:stop]  # in place: the block is a copy, and small
+        for J in self._blocks():
+            block = self.columns(J) - shift[None, J.start : J.stop]
+            block *= 1 / scale[None, J.start : J.stop]  # in place: the block is a copy, and small
             block *= block
             pieces.append((weights.T @ block).T)
         return namespace(weights).concat(pieces, axis=0)
 
+    def _blocks(self, larger: int = 1) -> Iterator[range]:
+        """The numbers of all columns in ranges of `larger` times `block_elements` elements of Φ."""
+        N, M = self.shape
+        step = max(1, larger * self.block_elements // max(N, 1))
+        for start in range(0, M, step):
+            yield range(start, min(start + step, M))
+
 
 def block_means_and_norms(block: Array, weights: Array, center: bool) -> tuple[Array, Array]:
-    """Weighted means and norms of the columns held in `block` (N, k)."""
+    """Weighted means and norms of columns held in memory, as `Operator.means_and_norms`.
+
+    Parameters
+    ----------
+    block : array of shape (N, k)
+        The columns.
+    weights : array of shape (N,)
+        Row weights.
+    center : bool
+        Whether to subtract the means; without, they are 0.
+
+    Returns
+    -------
+    means, norms : arrays of shape (k,)
+    """
     xp = namespace(block, weights)
     means = (weights @ block) / xp.sum(weights) if center else xp.zeros_like(block[0, :])
     deviations = block - means[None, :] if center else block
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        squares = weighted_squares(deviations, weights)
+        squares = _array.weighted_squares(deviations, weights)
     if bool(xp.all((squares > 1e-200) & (squares < 1e200))):
         norms = xp.sqrt(squares)
     else:  # squares overflow or underflow, or a column is zero: scale each column by its largest entry first
         peak = xp.max(xp.abs(deviations), axis=0)
         unit = deviations / xp.where(peak > 0, peak, xp.ones_like(peak))[None, :]
-        norms = peak * xp.sqrt(weighted_squares(unit, weights))
+        norms = peak * xp.sqrt(_array.weighted_squares(unit, weights))
     return means, without_constants(norms, means, float(xp.sum(weights))) if center else norms
 
 
 def without_constants(norms: Array, means: Array, n: float) -> Array:
-    """The norms of n centred rows, 0 for what rounding leaves of a constant column: no basis function."""
+    """Norms of centred columns, with 0 in place of what rounding leaves of a constant column.
+
+    Parameters
+    ----------
+    norms, means : arrays of shape (M,)
+        Norms of the columns about their means, and these means.
+    n : float
+        The sum of the row weights.
+
+    Returns
+    -------
+    array of shape (M,)
+    """
     xp = namespace(norms)
     return xp.where(norms <= 1e-13 * math.sqrt(n) * xp.abs(means), xp.zeros_like(norms), norms)
 
 
 class DenseOperator(Operator):
-    """A design matrix held in memory."""
+    """A design matrix held in memory.
+
+    Parameters
+    ----------
+    Phi : array of shape (N, M)
+        Φ.
+    """
 
     def __init__(self, Phi: Array) -> None:
         self.Phi = asfloat64(Phi)
@@ -129,19 +265,24 @@ class DenseOperator(Operator):
         return self.Phi[:, J] if is_numpy(self.Phi) else take(self.Phi, J, axis=1)
 
     def adjoint(self, V: Array) -> Array:
-        """Φᵀ V, computed as (VᵀΦ)ᵀ, which BLAS does nearly twice as fast for a few columns V."""
-        return few_times(V.T, self.Phi).T
+        """ΦᵀV, computed as (VᵀΦ)ᵀ, which is nearly twice as fast in BLAS if V has few columns."""
+        return _array.few_times(V.T, self.Phi).T
 
 
 class KernelMatrix(DenseOperator):
-    """A positive semi-definite kernel at its own centres, NumPy: Φ_nm = k(z_n, z_m), stored by columns.
+    """A positive semi-definite kernel at its own centres, Φ_nm = k(z_n, z_m).
 
-    The kernel is an inner product, so that |k(z, z')|/√(k(z, z) k(z', z')) says how alike two functions are.
-    Nothing but that depends on its being one.
+    The kernel is an inner product, so that |k(z, z')|/√(k(z, z) k(z', z')) is the similarity of two
+    functions.
+
+    Parameters
+    ----------
+    Phi : ndarray of shape (M, M)
+        Φ, best stored by columns.
     """
 
     def far_apart(self, order: np.ndarray, size: int) -> np.ndarray | None:
-        """One after the other the function least like those chosen, the earlier in `order` where two tie."""
+        """Chooses one function after the other, each the least similar to those chosen before."""
         root = np.sqrt(np.maximum(self.Phi.diagonal(), 0.0))
         order = order[root[order] > 0]
         if not len(order):
@@ -150,23 +291,29 @@ class KernelMatrix(DenseOperator):
         normalised = bool((inverse == 1.0).all())
         handicap = np.full(len(root), np.inf)
         handicap[order] = np.linspace(0.0, TIE, len(order))
-        likest, alike = np.full(len(root), -1.0), np.empty(len(root))
+        most_similar, similarity = np.full(len(root), -1.0), np.empty(len(root))
         by_column, m = self.Phi.T, int(order[0])
         chosen = [m]
         while len(chosen) < size:
-            np.abs(by_column[m], out=alike)
+            np.abs(by_column[m], out=similarity)
             if not normalised:
-                alike *= inverse * inverse[m]
-            np.maximum(likest, alike, out=likest)
-            m = int(np.add(likest, handicap, out=alike).argmin())
-            if likest[m] > 1 - SAME:
+                similarity *= inverse * inverse[m]
+            np.maximum(most_similar, similarity, out=most_similar)
+            m = int(np.add(most_similar, handicap, out=similarity).argmin())
+            if most_similar[m] > 1 - SAME:
                 return None
             chosen.append(m)
         return np.asarray(chosen)
 
 
 class SparseOperator(Operator):
-    """A SciPy-sparse design matrix; never made dense but for the columns asked for."""
+    """A SciPy-sparse design matrix, of which only requested columns are ever made dense.
+
+    Parameters
+    ----------
+    X : SciPy sparse matrix or array of shape (N, M)
+        Φ.
+    """
 
     def __init__(self, X: Any) -> None:
         self.X = X.tocsc().astype(np.float64, copy=False)
@@ -177,50 +324,44 @@ class SparseOperator(Operator):
         return self.X[:, np.asarray(J, dtype=np.int64)].toarray()
 
     def adjoint(self, V: Array) -> Array:
-        """Φᵀ V."""
+        """ΦᵀV."""
         return np.asarray(self.X.T @ V)
 
     def means_and_norms(self, weights: Array, center: bool) -> tuple[Array, Array]:
-        """Means and norms from the stored entries; the columns where that would cancel, from the columns."""
-        total = weights.sum()
-        means = np.asarray(self.X.T @ weights) / total if center else np.zeros(self.shape[1])
-        peak = np.asarray(abs(self.X).max(axis=0).todense()).ravel() if self.shape[0] else np.zeros(0)
-        scale = np.where(peak > 0, peak, 1.0)
-        squared = self.X.copy()
-        squared.data = (squared.data / np.repeat(scale, np.diff(squared.indptr))) ** 2
-        squares = np.asarray(squared.T @ weights)
+        """Means and norms from the stored entries, each column divided by its largest entry first."""
+        total, scale = float(weights.sum()), abs(self.X).max(axis=0).toarray().ravel()
+        scale[scale == 0] = 1.0
+        unit = self.X.copy()
+        unit.data /= np.repeat(scale, np.diff(unit.indptr))
+        means, variances = mean_variance_axis(unit, axis=0, weights=weights)
         if not center:
-            return means, scale * np.sqrt(squares)
-        centred = squares - total * (means / scale) ** 2
-        norms = scale * np.sqrt(np.maximum(centred, 0.0))
-        for m in np.flatnonzero((centred < 1e-6 * squares) & (squares > 0)):
-            norms[m] = self._column_norm(int(m), weights)
-        return means, norms
+            return np.zeros(self.shape[1]), scale * np.sqrt(total * (variances + means**2))
+        return scale * means, scale * without_constants(np.sqrt(total * variances), means, total)
 
     def squares(self, weights: Array, shift: Array, scale: Array) -> Array:
         """From the stored entries: Σ W (φ² − 2 shift φ)/scale² + shift² Σ W/scale².
 
-        The shifts are means of sparse columns, small beside their norms, so little cancels; the columns where
-        it does are looked at one by one.
+        The shifts are means of sparse columns, small beside their norms, so that little cancels; a column
+        where much does is made dense.
         """
         unit = self.X.multiply(1 / scale[None, :]).tocsc()
         offset = (shift / scale)[:, None]
         powers = np.asarray(unit.multiply(unit).T @ weights)
         totals = offset**2 * weights.sum(axis=0)[None, :]
         result = powers - 2 * offset * np.asarray(unit.T @ weights) + totals
-        for m in np.flatnonzero((result < 1e-6 * (powers + totals)).any(axis=1)):
-            column = (self.columns([int(m)]) - shift[m]) / scale[m]
+        for m in np.flatnonzero((result < 1e-6 * (powers + totals)).any(axis=1)).tolist():
+            column = (self.columns([m]) - shift[m]) / scale[m]
             result[m] = (column * column)[:, 0] @ weights
         return result
-
-    def _column_norm(self, m: int, weights: Array) -> float:
-        return float(block_means_and_norms(self.columns([m]), weights, True)[1][0])
 
 
 class StackedOperator(Operator):
     """Operators side by side: [Φ₁ Φ₂ …].
 
-    parts : operators of as many rows each, or matrices.
+    Parameters
+    ----------
+    parts : sequence of operators or matrices
+        Φ₁, Φ₂, …, at least one, all with the same number of rows.
     """
 
     def __init__(self, parts: Sequence[Any]) -> None:
@@ -229,7 +370,7 @@ class StackedOperator(Operator):
         self.shape = (self.parts[0].shape[0], int(self.starts[-1]))
 
     def columns(self, J: Indices) -> Array:
-        """Φ[:, J], each column from the part it belongs to, in the order asked for."""
+        """Φ[:, J], each column from the part that it belongs to, in the order of J."""
         order, pieces = [], []
         for part, mine, numbers in self._owners(J):
             order.append(mine)
@@ -242,12 +383,12 @@ class StackedOperator(Operator):
         return take(xp.concat(pieces, axis=1), np.argsort(np.concatenate(order)), axis=1)
 
     def combination(self, J: Indices, weights: Array) -> Array:
-        """Φ[:, J] w, what each part adds to it."""
+        """Φ[:, J] w as the sum of what each part adds to it."""
         pieces = [part.combination(numbers, take(weights, mine)) for part, mine, numbers in self._owners(J)]
         return sum(pieces[1:], start=pieces[0]) if pieces else self.parts[0].combination(J, weights)
 
     def _owners(self, J: Indices) -> Iterator[tuple[Operator, np.ndarray, np.ndarray]]:
-        """Parts that own some of J: which of J they are, and their numbers in the part."""
+        """Parts that own some of J, the positions of these in J, and their numbers within the part."""
         J = np.asarray(J, dtype=np.int64)
         owner = np.searchsorted(self.starts, J, side="right") - 1
         for k in np.unique(owner):
@@ -255,26 +396,24 @@ class StackedOperator(Operator):
             yield self.parts[k], mine, J[mine] - self.starts[k]
 
     def adjoint(self, V: Array) -> Array:
-        """Φᵀ V, the parts below each other."""
+        """ΦᵀV, one part below the other."""
         return namespace(V).concat([part.adjoint(V) for part in self.parts], axis=0)
 
     def squares(self, weights: Array, shift: Array, scale: Array) -> Array:
-        """The parts below each other."""
-        pieces = [
-            part.squares(weights, shift[start : start + part.shape[1]], scale[start : start + part.shape[1]])
-            for part, start in zip(self.parts, self.starts[:-1].tolist(), strict=True)
-        ]
+        """The squares of every part."""
+        slices = [slice(a, a + part.shape[1]) for a, part in zip(self.starts.tolist(), self.parts, strict=False)]
+        pieces = [part.squares(weights, shift[s], scale[s]) for s, part in zip(slices, self.parts, strict=True)]
         return namespace(weights).concat(pieces, axis=0)
 
     def means_and_norms(self, weights: Array, center: bool) -> tuple[Array, Array]:
-        """Means and norms of every part."""
+        """The means and norms of every part."""
         pairs = [part.means_and_norms(weights, center) for part in self.parts]
         xp = namespace(weights)
         return xp.concat([p[0] for p in pairs]), xp.concat([p[1] for p in pairs])
 
 
 def _as_parts(parts: Any) -> list[Operator]:
-    """The parts of a stack as operators, at least one, all of as many rows."""
+    """The parts of a stack as operators, at least one, all with the same number of rows."""
     try:
         given = list(parts)
     except TypeError:
@@ -293,7 +432,18 @@ def _as_parts(parts: Any) -> list[Operator]:
 
 
 def as_operator(Phi: Any) -> Operator:
-    """An operator as it is, a SciPy-sparse matrix or an array wrapped."""
+    """A design matrix as an operator.
+
+    Parameters
+    ----------
+    Phi : Operator, SciPy sparse matrix or array of shape (N, M)
+        Φ.
+
+    Returns
+    -------
+    Operator
+        An operator unchanged, a matrix wrapped.
+    """
     if isinstance(Phi, Operator):
         return Phi
     return SparseOperator(Phi) if hasattr(Phi, "tocsc") else DenseOperator(Phi)

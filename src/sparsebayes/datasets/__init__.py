@@ -1,7 +1,6 @@
-"""Constructed data with a known truth: the functions and signals the papers show their results on."""
+"""Constructed data with a known truth: the functions and signals that the papers show their results on."""
 
-from sparsebayes.datasets.friedman import make_friedman
-from sparsebayes.datasets.functions import make_sinc, make_sinc2d, sinc
+from sparsebayes.datasets.functions import make_friedman, make_sinc, make_sinc2d, sinc
 from sparsebayes.datasets.mixtures import make_ripley
 from sparsebayes.datasets.signals import SIGNALS, make_signal
 

@@ -1,4 +1,4 @@
-"""What every maker asks of its arguments."""
+"""Checks of arguments that several data sets share, and the generator that they draw from."""
 
 from __future__ import annotations
 
@@ -7,24 +7,19 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from sparsebayes._checks import is_number, require_whole
+from sparsebayes._checks import is_number
 
 LARGEST_NOISE = 1e300  # a standard deviation whose multiples are still finite
 
 
-def check_size(n: Any, least: int = 1) -> None:
-    """Refuse a number of points that is none."""
-    require_whole(n, "n", least)
-
-
 def check_scale(scale: Any, name: str) -> None:
-    """Refuse a size of the noise that is negative or not finite."""
+    """Raise ValueError for a size of the noise that is negative or not finite."""
     if not is_number(scale) or scale < 0:
         raise ValueError(f"{name} must be a finite number >= 0, got {scale!r}.")
 
 
 def noise_of(f: np.ndarray, snr: float | None) -> float:
-    """σ = std(f)/snr; None stands for no noise."""
+    """The standard deviation σ = std(f)/snr of the noise; 0 if snr is None."""
     if snr is None:
         return 0.0
     if not is_number(snr) or snr <= 0:
@@ -36,7 +31,7 @@ def noise_of(f: np.ndarray, snr: float | None) -> float:
 
 
 def generator(random_state: Any) -> np.random.RandomState:
-    """What to draw from; a NumPy Generator is advanced by what is drawn."""
+    """The random numbers that a seed stands for; a NumPy Generator is advanced by what is drawn."""
     if isinstance(random_state, np.random.Generator):
         return np.random.RandomState(random_state.bit_generator)
     return check_random_state(random_state)

@@ -1,4 +1,4 @@
-"""Classes with a known probability."""
+"""Labels of two classes whose probabilities are known."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from sparsebayes.datasets._arguments import check_size, generator
+from sparsebayes._checks import require_whole
+from sparsebayes.datasets._arguments import generator
 
 RIPLEY_CENTRES = np.asarray([[-0.7, 0.3], [0.3, 0.3], [-0.3, 0.7], [0.4, 0.7]])  # two of each class
 RIPLEY_VARIANCE = 0.03
@@ -34,7 +35,7 @@ def make_ripley(n: int = 1000, random_state: Any = None) -> tuple[np.ndarray, np
     p : (N,) array
         The true probability of class 1.
     """
-    check_size(n)
+    require_whole(n, "n", 1)
     rng = generator(random_state)
     component = rng.randint(4, size=n)
     X = RIPLEY_CENTRES[component] + math.sqrt(RIPLEY_VARIANCE) * rng.standard_normal((n, 2))

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from sparsebayes.datasets._arguments import check_size, generator, noise_of
+from sparsebayes._checks import require_whole
+from sparsebayes.datasets._arguments import generator, noise_of
 from sparsebayes.datasets.functions import LIMIT, sinc
 
 JUMPS = np.asarray([0.10, 0.13, 0.15, 0.23, 0.25, 0.40, 0.44, 0.65, 0.76, 0.78, 0.81])
@@ -88,7 +89,7 @@ def make_signal(
     """
     if not isinstance(name, str) or name not in SIGNALS:
         raise ValueError(f"name must be one of {list(SIGNALS)}, got {name!r}.")
-    check_size(n, LEAST_POINTS)
+    require_whole(n, "n", LEAST_POINTS)
     f = SIGNALS[name](int(n))
     noise = noise_of(f, snr) * generator(random_state).standard_normal(n)
     return np.linspace(-LIMIT, LIMIT, n)[:, None], f + noise, f

@@ -10,18 +10,18 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from sparsebayes.estimators._validation import check_finite, check_given, check_length
-from sparsebayes.inference.classification import number_classes
+from sparsebayes.laplace import number_classes
 from sparsebayes.rows.sources import in_memory
+from sparsebayes.rows.validation import check_length, require_finite, require_targets
 
 
-def check_labels(y: Any, n: int, estimator: Any) -> np.ndarray:
+def check_labels(y: Any, n: int) -> np.ndarray:
     """y as n labels of any type that can be sorted; none missing, and no real numbers other than integers."""
-    check_given(y, estimator)
+    require_targets(y)
     y = column_or_1d(in_memory(y), warn=True)
     check_length(y, n)
     if y.dtype.kind == "f":
-        check_finite(y, "y")
+        require_finite(y, "y")
     if y.dtype.kind in "OmM" and any(_is_missing(label) for label in y):
         raise ValueError("y has missing labels; every row needs one.")
     if y.dtype.kind != "O":
@@ -32,8 +32,8 @@ def check_labels(y: Any, n: int, estimator: Any) -> np.ndarray:
     return y
 
 
-def check_two_classes(y: np.ndarray) -> None:
-    """Refuse what is left of y (rows of weight zero dropped) where there is nothing to tell apart."""
+def require_two_classes(y: np.ndarray) -> None:
+    """Raise ValueError unless the rows of positive weight have at least two classes."""
     classes, _ = number_classes(y)
     if len(classes) < 2:
         raise ValueError(
@@ -43,9 +43,9 @@ def check_two_classes(y: np.ndarray) -> None:
 
 
 def weigh_classes(class_weight: Any, y: np.ndarray, weights: np.ndarray | None) -> np.ndarray | None:
-    """The weight of each row (n,), its sample weight times that of its class; None where all count once.
+    """The weight of each row (n,), its sample weight times that of its class; None if all count once.
 
-    "balanced" gives a class n / (number of classes · n_class), rows counted by their sample weights: so that
+    "balanced" gives a class n / (number of classes · n_class), rows counted by their sample weights, so that
     integer weights equal repeated rows here as well.
     """
     if class_weight is None:

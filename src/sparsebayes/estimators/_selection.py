@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from sklearn.base import clone, is_classifier
-from sklearn.utils.multiclass import type_of_target
 
-from sparsebayes.estimators._base import SparseBayesModel
+from sparsebayes.estimators._classifiers import SparseClassification
 from sparsebayes.estimators._leave_one_out import leave_one_out
+from sparsebayes.estimators._regressors import SparseRegression
 
 CRITERIA = {"evidence": ("log_evidence", -1), "loo": ("loo_log_loss", 1)}
 
@@ -20,13 +20,18 @@ CRITERIA = {"evidence": ("log_evidence", -1), "loo": ("loo_log_loss", 1)}
 class Selection:
     """Candidates in order, the best first.
 
-    table : one dict a candidate, with the keys
-        "candidate" its name, "index" its place in the list,
-        "log_evidence" log p(y | α, σ²) plus the log priors of α and σ²,
-        "loo_error" root mean square error, or share of wrong labels, each row predicted without itself,
-        "loo_log_loss" −mean log density (or probability) of each row, predicted without itself,
-        "functions" how many it retains, "seconds" what the fit took.
-    best_estimator_ : the first of them, fitted.  best_index_ : its place in the list of candidates.
+    Attributes
+    ----------
+    table : list of dict
+        One dict per candidate, with the keys "candidate", its name; "index", its place in the list;
+        "log_evidence", log p(y | α, σ²) plus the log priors of α and σ²; "loo_error", the root mean square
+        error, or the share of wrong labels, each row predicted without itself; "loo_log_loss", minus the mean
+        log density (or probability) of each row, predicted without itself; "functions", how many were selected;
+        "seconds", the time of the fit.
+    best_estimator_ : estimator
+        The best candidate, fitted.
+    best_index_ : int
+        Its place in the list of candidates.
     """
 
     table: list[dict[str, Any]]
@@ -47,7 +52,7 @@ class Selection:
 def select(X: Any, y: Any, candidates: Sequence[Any], by: str = "evidence") -> Selection:
     """Fit every candidate to (X, y), and rank them by the evidence or by leave-one-out.
 
-    Candidates may differ in basis, prior, noise or solver. Both criteria cost nothing beside the fit.
+    Candidates may differ in basis, prior, noise or solver. Both criteria cost almost nothing beside the fit.
 
     Parameters
     ----------
@@ -58,8 +63,8 @@ def select(X: Any, y: Any, candidates: Sequence[Any], by: str = "evidence") -> S
     candidates : sequence of estimators, or of pairs (name, estimator)
         Regressors, or classifiers, of this package. They are cloned.
     by : {"evidence", "loo"}, default="evidence"
-        "evidence" ranks by the log evidence plus the log priors of what was maximised. A function left out
-        counts 0 under every prior; the normaliser of the smoothness prior over a wide range of α [SE07,
+        "evidence" ranks by the log evidence plus the log priors of what was maximised. A function that is not
+        selected counts 0 under every prior; the normaliser of the smoothness prior over a wide range of α [SE07,
         eq. 17], relative to that of the uniform one, tends to 1, so that priors compare. "loo" ranks by the
         log density of each row given the others.
 
@@ -70,9 +75,8 @@ def select(X: Any, y: Any, candidates: Sequence[Any], by: str = "evidence") -> S
 
     Notes
     -----
-    Both speak of the maximum over α that was found, and α has been fitted to the same rows: what a basis that
-    can follow the noise gains by that, both count as a merit [SE07, 1.1.1]. docs/learning-kernels.md shows a
-    case, and what to do about it.
+    Both criteria refer to the maximum over α that was found, and α has been fitted to the same rows: both favour
+    a basis that can follow the noise [SE07, 1.1.1]. docs/learning-kernels.md shows an example, and a remedy.
     """
     if by not in CRITERIA:
         raise ValueError(f"by must be one of {list(CRITERIA)}, got {by!r}.")
@@ -83,8 +87,6 @@ def select(X: Any, y: Any, candidates: Sequence[Any], by: str = "evidence") -> S
         raise ValueError("candidates must be a non-empty sequence of estimators, got none.")
     if len({is_classifier(model) for _, model in named}) > 1:
         raise ValueError("candidates must be all regressors or all classifiers, got both.")
-    if by == "evidence":
-        _check_comparable(named, y)
     rows, fitted = [], []
     for index, (name, model) in enumerate(named):
         start = time.perf_counter()
@@ -96,22 +98,10 @@ def select(X: Any, y: Any, candidates: Sequence[Any], by: str = "evidence") -> S
     return Selection(rows, fitted[best], best)
 
 
-def _check_comparable(named: Sequence[tuple[str, SparseBayesModel]], y: Any) -> None:
-    """One against the rest has the evidence of K answers yes or no, which is not that of the labels."""
-    ways = {str(model.get_params().get("multi_class")) for _, model in named}
-    if len(ways) > 1 and type_of_target(y) == "multiclass":
-        raise ValueError(
-            f"candidates must share one multi_class to be ranked by evidence, got {sorted(ways)}: "
-            "the evidences are of different data; by='loo' compares them."
-        )
-
-
-def _named(candidate: Any) -> tuple[str, SparseBayesModel]:
+def _named(candidate: Any) -> tuple[str, Any]:
     name, model = candidate if isinstance(candidate, tuple) and len(candidate) == 2 else (None, candidate)
-    if not isinstance(model, SparseBayesModel):
-        raise TypeError(
-            f"candidates must be estimators of sparsebayes, or pairs (name, estimator), got {model!r}."
-        )
+    if not isinstance(model, SparseRegression | SparseClassification):
+        raise TypeError(f"candidates must be estimators of sparsebayes, or pairs (name, estimator), got {model!r}.")
     return (" ".join(str(model).split()) if name is None else str(name)), model
 
 
@@ -120,7 +110,7 @@ def _row(name: str, index: int, model: Any, X: Any, y: Any, seconds: float) -> d
     return {
         "candidate": name,
         "index": index,
-        "log_evidence": float(model._result.objective),
+        "log_evidence": float(model._fitted.result.objective),
         "loo_error": without.error,
         "loo_log_loss": without.log_loss,
         "functions": len(model.relevance_),

@@ -9,11 +9,10 @@ import numpy as np
 import scipy.sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, get_tags
-from sklearn.utils.validation import column_or_1d, validate_data
+from sklearn.utils.validation import validate_data
 
 from sparsebayes.rows.sources import in_memory, is_chunked
-
-LEAST_SAMPLES = 2  # one value says nothing of a noise variance
+from sparsebayes.rows.validation import LEAST_ROWS, require_finite
 
 
 def check_inputs(estimator: BaseEstimator, X: Any, fitting: bool, least: int = 1) -> Any:
@@ -30,12 +29,9 @@ def check_inputs(estimator: BaseEstimator, X: Any, fitting: bool, least: int = 1
 
 
 def check_values(estimator: BaseEstimator, X: Any, fitting: bool, least: int = 1) -> Any:
-    """What `check_inputs` says of the values of X, without a look at the names and the number of columns."""
+    """What `check_inputs` asks of the values of X, but not of the names and the number of its columns."""
     tags = get_tags(estimator).input_tags
-    if scipy.sparse.issparse(X) and not tags.sparse:
-        raise TypeError(f"X is sparse, but {type(estimator).__name__} needs a dense array: pass X.toarray().")
-    _refuse_chunks(X)
-    _check_dimensions(X)
+    _refuse_inputs(estimator, X, tags.sparse)
     formats = ["csc", "csr"] if fitting else ["csr"]  # a prediction goes through the rows
     values = check_array(
         X,
@@ -47,111 +43,53 @@ def check_values(estimator: BaseEstimator, X: Any, fitting: bool, least: int = 1
         estimator=estimator,
         input_name="X",
     )
-    _check_size(values, least)
-    check_finite(values.data if scipy.sparse.issparse(values) else values, "X")
-    if tags.pairwise:
-        _check_pairwise(estimator, values, fitting)
+    require_finite(values.data if scipy.sparse.issparse(values) else values, "X")
+    _check_shape(estimator, values.shape, fitting, least, tags.pairwise)
     return values
 
 
-def check_targets(y: Any, n: int, estimator: BaseEstimator) -> np.ndarray:
-    """y as n finite float64 values; a column vector is taken with scikit-learn's warning."""
-    check_given(y, estimator)
-    y = column_or_1d(in_memory(y), warn=True)
-    try:
-        y = y.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"y must hold real numbers, got an array of dtype {y.dtype}.") from error
-    check_length(y, n)
-    check_finite(y, "y")
-    return y
-
-
-def check_given(y: Any, estimator: BaseEstimator) -> None:
-    """Refuse a fit without targets."""
-    if y is None:
-        raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
-
-
-def check_length(y: np.ndarray, n: int) -> None:
-    """Refuse targets y that are not one a row of X."""
-    if y.shape[0] != n:
-        raise ValueError(f"y has {y.shape[0]} values but X has {n} rows; there must be one value a row.")
-
-
-def check_finite(values: np.ndarray, name: str) -> None:
-    """Refuse NaN and infinity."""
-    if not np.isfinite(values).all():
-        raise ValueError(f"{name} contains NaN or infinity; every value must be finite.")
-
-
-def check_weights(sample_weight: Any, n: int, some: bool = True) -> np.ndarray | None:
-    """sample_weight as n float64 values ≥ 0, not all zero if `some`; one number stands for n of them."""
-    if sample_weight is None:
-        return None
-    try:
-        weights = np.asarray(in_memory(sample_weight), dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"sample_weight must hold real numbers, got {sample_weight!r}.") from error
-    if weights.ndim == 0:
-        weights = np.full(n, float(weights))
-    if weights.shape != (n,):
-        raise ValueError(f"sample_weight must have shape ({n},), one value a row of X, got {weights.shape}.")
-    check_finite(weights, "sample_weight")
-    if weights.min() < 0:
-        raise ValueError(f"sample_weight must not be negative, got {weights.min():g}.")
-    if some and not weights.max() > 0:
-        raise ValueError("sample_weight is zero for every row; at least one must be positive.")
-    return weights
-
-
-def check_something_to_model(y: np.ndarray) -> None:
-    """Refuse what is left of y (rows of weight zero dropped) where no model can be fitted to it."""
-    if len(y) < LEAST_SAMPLES:
-        raise ValueError(
-            f"sample_weight leaves {len(y)} sample(s) of X; at least {LEAST_SAMPLES} are needed."
-        )
+def require_variation(y: np.ndarray) -> None:
+    """Raise ValueError for targets of the rows that count if they are too few, or all equal."""
+    if len(y) < LEAST_ROWS:
+        raise ValueError(f"sample_weight leaves {len(y)} sample(s) of X; at least {LEAST_ROWS} are needed.")
     refuse_constant(float(y[0]) if np.all(y == y[0]) else None)
 
 
 def refuse_constant(value: float | None) -> None:
-    """Refuse targets that all have this value; None where they differ."""
+    """Raise ValueError for targets that all have this value; None if they differ."""
     if value is not None:
         raise ValueError(f"y is constant (every value is {value:g}): there is nothing to model.")
 
 
-def _refuse_chunks(X: Any) -> None:
+def _refuse_inputs(estimator: Any, X: Any, sparse: bool) -> None:
+    """Raise an error for inputs that are not of the kind that the estimator takes."""
+    if scipy.sparse.issparse(X) and not sparse:
+        raise TypeError(f"X is sparse, but {type(estimator).__name__} needs a dense array: pass X.toarray().")
     if isinstance(X, Sequence | Iterator) and is_chunked(X, None):
         raise TypeError(
             f"X is a {type(X).__name__} of chunks (X, y), which only SparseBayesRegressor.fit takes, and "
             "that without y; pass an array."
         )
-
-
-def _check_dimensions(X: Any) -> None:
     dimensions = getattr(X, "ndim", 2)
     if dimensions != 2:
         raise ValueError(
             f"X must have two dimensions (rows, features), got {dimensions}. Reshape your data: "
-            "X.reshape(-1, 1) where it is one feature, X.reshape(1, -1) where it is one row."
+            "X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if it is one row."
         )
 
 
-def _check_pairwise(estimator: Any, X: np.ndarray, fitting: bool) -> None:
-    rows, columns = X.shape
-    if fitting and rows != columns:
-        raise ValueError(f"X must be square when kernel='precomputed', got shape {(rows, columns)}.")
-    if not fitting and columns != estimator.n_features_in_:
-        raise ValueError(
-            f"X has {columns} features, but {type(estimator).__name__} is expecting "
-            f"{estimator.n_features_in_} features as input: with kernel='precomputed', one a training point."
-        )
-
-
-def _check_size(X: Any, least: int) -> None:
-    samples, features = X.shape
-    found = f"X has {samples} sample(s) and {features} feature(s) (shape={X.shape})"
+def _check_shape(estimator: Any, shape: tuple[int, int], fitting: bool, least: int, pairwise: bool) -> None:
+    """Raise ValueError for too few rows or features, or the wrong shape of a kernel matrix."""
+    samples, features = shape
+    found = f"X has {samples} sample(s) and {features} feature(s) (shape={shape})"
     if samples < least:
         raise ValueError(f"{found}, but at least {least} sample(s) are required.")
     if not features:
         raise ValueError(f"{found} while a minimum of 1 is required.")
+    if pairwise and fitting and samples != features:
+        raise ValueError(f"X must be square when kernel='precomputed', got shape {shape}.")
+    if pairwise and not fitting and features != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {features} features, but {type(estimator).__name__} is expecting "
+            f"{estimator.n_features_in_} features as input: with kernel='precomputed', one per training point."
+        )

@@ -1,4 +1,4 @@
-"""Looking at fitted models. The only room that draws; it needs the `plot` extra (matplotlib)."""
+"""Displays of fitted models. The only package that draws; it needs the `plot` extra (matplotlib)."""
 
 from sparsebayes.inspection.classification import ClassificationDisplay
 from sparsebayes.inspection.regression import RegressionDisplay

@@ -1,4 +1,4 @@
-"""What the displays ask of the inputs, the targets and the estimator."""
+"""Inputs, targets and relevance vectors as the displays need them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def check_columns(X: Any, allowed: tuple[int, ...], words: str) -> np.ndarray:
-    """X as float64 rows of as many columns as can be drawn; `words` say how many those are."""
+    """X as float64 rows; ValueError unless the number of columns is allowed, which `words` describe."""
     values = np.asarray(X, dtype=np.float64)
     if values.ndim != 2 or values.shape[1] not in allowed or not len(values):
         raise ValueError(f"X must have {words}, got shape {values.shape}.")
@@ -16,9 +16,9 @@ def check_columns(X: Any, allowed: tuple[int, ...], words: str) -> np.ndarray:
 
 
 def check_length(y: np.ndarray, n: int) -> np.ndarray:
-    """Targets y that are one a row of X."""
+    """The targets y; ValueError unless there is one per row of X."""
     if y.shape != (n,):
-        raise ValueError(f"y must have {n} values, one a row of X, got shape {y.shape}.")
+        raise ValueError(f"y must have {n} values, one per row of X, got shape {y.shape}.")
     return y
 
 
@@ -29,14 +29,22 @@ def as_rows(values: np.ndarray, like: Any) -> Any:
 
 
 def relevance_vectors(estimator: Any, inputs: int) -> np.ndarray:
-    """The relevance vectors (S, inputs); none where the estimator has none that can be drawn."""
+    """The relevance vectors (S, inputs); S = 0 if the estimator has none that can be drawn."""
     vectors = getattr(estimator, "relevance_vectors_", None)
     if vectors is None or np.ndim(vectors) != 2 or np.shape(vectors)[1] != inputs:
         return np.zeros((0, inputs))
     return np.asarray(vectors, dtype=np.float64)
 
 
-def matches(vectors: np.ndarray, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Whether each vector is a row of X, and the first such row (a repeated input counts once)."""
+def circle_heights(
+    vectors: np.ndarray, X: np.ndarray | None, of_data: np.ndarray | None, on_curve: np.ndarray
+) -> np.ndarray:
+    """The height of the first row of X that equals a vector, (S,); that of the curve if there is none.
+
+    X, of_data : (N, d) and (N,) the rows and their heights; None if they are not drawn.
+    on_curve : (S,) heights of the curve at the vectors.
+    """
+    if X is None or of_data is None:
+        return on_curve
     same = (X[None, :, :] == vectors[:, None, :]).all(axis=2)
-    return same.any(axis=1), same.argmax(axis=1)
+    return np.where(same.any(axis=1), of_data[same.argmax(axis=1)], on_curve)

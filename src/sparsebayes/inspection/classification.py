@@ -8,23 +8,10 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sparsebayes.inspection._inputs import as_rows, check_columns, check_length, matches, relevance_vectors
-from sparsebayes.inspection._matplotlib import (
-    BLACK,
-    BLUE,
-    GREEN,
-    GREY,
-    ORANGE,
-    PURPLE,
-    SKY,
-    VERMILION,
-    YELLOW,
-    axes_or_new,
-)
+from sparsebayes.inspection._inputs import as_rows, check_columns, check_length, circle_heights, relevance_vectors
+from sparsebayes.inspection._matplotlib import BLACK, PALETTE, axes_or_new, circles
 
-# eight colours and seven markers: 56 classes have a pair of their own
-COLOURS = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILION, YELLOW, GREY)
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")  # with eight colours: 56 classes have a pair of their own
 CURVE_GRID, FIELD_GRID = 500, 200  # points along an input
 MARGIN = 0.04  # of the range of the inputs, drawn beyond its ends
 DEPTH = 0.5  # how much of a class's colour a region of probability 1 has; the rest is white
@@ -36,10 +23,10 @@ STRIP = 0.06  # height of the strip under the curves in which the data of a clas
 class ClassificationDisplay:
     """Visualisation of a classification on one or two inputs: stored values and `plot`.
 
-    Two inputs: every point has the colour of its most probable class, the stronger the more probable that is.
-    Two classes have the contours 0.25, 0.5 and 0.75 of the probability of the second, more have the borders
-    between their regions. One input: the probability of the second of two classes, or of each of more. Use
-    `from_estimator` to make one.
+    Two inputs: every point has the colour of its most probable class, the stronger the more probable it is.
+    Two classes have the contours 0.25, 0.5 and 0.75 of the probability of the second; more classes have the
+    borders between their regions. One input: the probability of the second of two classes, or of each of
+    more. Use `from_estimator` to make one.
 
     Parameters
     ----------
@@ -57,7 +44,7 @@ class ClassificationDisplay:
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
-        Where it was drawn, once it was.
+        Where it was drawn; set by `plot`.
     field_, contours_, lines_, points_, circles_ : matplotlib artists
         The parts of the drawing: the field and the contours of two inputs, the curves of one, the points
         class by class, the circles. None, or an empty list, for a part that is not there.
@@ -72,18 +59,23 @@ class ClassificationDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any = None, *, ax: Any = None) -> Self:
-        """Predict over the range of X and draw.
+        """Predict over the range of X, and draw.
 
         Parameters
         ----------
         estimator : fitted classifier
-            With `predict_proba` and `classes_`; relevance vectors are circled where it has them.
+            With `predict_proba` and `classes_`; relevance vectors are circled if it has them.
         X : (N, 1) or (N, 2) array
             Inputs whose range is drawn, usually those of the fit.
         y : (N,) array or None
             Their labels; the inputs are drawn as points of their class.
         ax : matplotlib Axes or None
             Where to draw; None makes a new figure.
+
+        Returns
+        -------
+        ClassificationDisplay
+            The display, drawn.
         """
         check_is_fitted(estimator)
         values = check_columns(X, (1, 2), "one or two columns to be drawn")
@@ -104,10 +96,15 @@ class ClassificationDisplay:
         ----------
         ax : matplotlib Axes or None
             Where to draw.
+
+        Returns
+        -------
+        ClassificationDisplay
+            Itself.
         """
         self.ax_ = ax = axes_or_new(ax)
         self.figure_ = ax.figure
-        self.field_, self.circles_ = None, None
+        self.field_ = None
         self.contours_: list[Any] = []
         self.lines_: list[Any] = []
         self.points_: list[Any] = []
@@ -116,28 +113,22 @@ class ClassificationDisplay:
         else:
             self._plot_field(ax)
         self._plot_points(ax)
-        self._plot_circles(ax)
+        self.circles_ = circles(ax, self._circle_places(), BLACK, 90)
         return self
 
     def _plot_curves(self, ax: Any) -> None:
         shown = [1] if len(self.classes) == 2 else range(len(self.classes))
         for k in shown:
             style = {"color": BLACK if len(shown) == 1 else _colour(k), "lw": 2, "zorder": 2}
-            self.lines_ += ax.plot(
-                self.grid[0], self.probabilities[k], label=f"p({self.classes[k]})", **style
-            )
+            self.lines_ += ax.plot(self.grid[0], self.probabilities[k], label=f"p({self.classes[k]})", **style)
         ax.set(xlabel="x", ylabel="probability", yticks=np.linspace(0, 1, 6))
         ax.margins(x=0)
 
     def _plot_field(self, ax: Any) -> None:
-        (left, right), (bottom, top) = (_edges(side) for side in self.grid)
-        self.field_ = ax.imshow(
-            _colours(self.probabilities),
-            extent=(left, right, bottom, top),
-            origin="lower",
-            aspect="auto",
-            interpolation="bilinear",
-        )
+        half = 0.5 * (self.grid[:, 1] - self.grid[:, 0])  # the points of the grid are the middles of the pixels
+        (left, bottom), (right, top) = self.grid[:, 0] - half, self.grid[:, -1] + half
+        image = {"origin": "lower", "aspect": "auto", "interpolation": "bilinear"}
+        self.field_ = ax.imshow(_colours(self.probabilities), extent=(left, right, bottom, top), **image)
         if len(self.classes) == 2:
             for level, style in LEVELS.items():
                 self._contour(ax, self.probabilities[1], level, style)
@@ -159,33 +150,22 @@ class ClassificationDisplay:
         for k, label in enumerate(self.classes):
             style = {"color": _colour(k), "marker": MARKERS[k % len(MARKERS)], "edgecolors": BLACK}
             mine = places[self.y == label]
-            self.points_.append(
-                ax.scatter(*mine.T, s=12, linewidths=0.3, zorder=2.5, label=str(label), **style)
-            )
+            self.points_.append(ax.scatter(*mine.T, s=12, linewidths=0.3, zorder=2.5, label=str(label), **style))
 
-    def _plot_circles(self, ax: Any) -> None:
-        places = self.vectors
-        if places is None or not len(places):
-            return
-        if len(self.grid) == 1:
-            places = np.column_stack([places, self._vector_heights(places)])
-        ring = {"s": 90, "facecolors": "none", "edgecolors": BLACK, "linewidths": 1.6}
-        label = f"relevance vectors ({len(places)})"
-        self.circles_ = ax.scatter(*places.T, zorder=3, label=label, **ring)
+    def _circle_places(self) -> np.ndarray:
+        """The relevance vectors (S, 2): on one input at their data points, or on the (highest) curve."""
+        vectors = np.zeros((0, len(self.grid))) if self.vectors is None else self.vectors
+        if len(self.grid) == 2:
+            return vectors
+        curve = self.probabilities[1] if len(self.classes) == 2 else self.probabilities.max(axis=0)
+        on_curve = np.interp(vectors[:, 0], self.grid[0], curve)
+        of_data = None if self.y is None else self._data_heights(self.y)
+        return np.column_stack([vectors, circle_heights(vectors, self.X, of_data, on_curve)])
 
     def _data_heights(self, y: np.ndarray) -> np.ndarray:
-        """Two classes lie at probabilities 0 and 1, more in a strip each below the curves."""
+        """Heights of labels: two classes lie at probabilities 0 and 1, more in one strip each below the curves."""
         number = np.searchsorted(self.classes, y)
         return number.astype(float) if len(self.classes) == 2 else -STRIP * (number + 1)
-
-    def _vector_heights(self, vectors: np.ndarray) -> np.ndarray:
-        """That of the data point a vector is, or of the (highest) curve where there is none."""
-        curve = self.probabilities[1] if len(self.classes) == 2 else self.probabilities.max(axis=0)
-        heights = np.interp(vectors[:, 0], self.grid[0], curve)
-        if self.X is None or self.y is None:
-            return heights
-        found, row = matches(vectors, self.X)
-        return np.where(found, self._data_heights(self.y)[row], heights)
 
 
 def _labels(y: Any, n: int, classes: np.ndarray) -> np.ndarray:
@@ -203,18 +183,12 @@ def _grid(X: np.ndarray, points: int) -> np.ndarray:
     return np.linspace(low - margin, high + margin, points).T
 
 
-def _edges(side: np.ndarray) -> tuple[float, float]:
-    """Where a picture begins and ends whose pixels have their middles at `side`."""
-    half = 0.5 * (side[1] - side[0])
-    return float(side[0] - half), float(side[-1] + half)
-
-
 def _colour(k: int) -> str:
-    return COLOURS[k % len(COLOURS)]
+    return PALETTE[k % len(PALETTE)]
 
 
 def _colours(probabilities: np.ndarray) -> np.ndarray:
-    """The colour of the most probable class (G, G, 3): white where all are alike, DEPTH of it at 1."""
+    """The colour of the most probable class (G, G, 3): white if all are alike, DEPTH of the colour at probability 1."""
     from matplotlib.colors import to_rgb
 
     K = len(probabilities)

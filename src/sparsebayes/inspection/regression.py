@@ -8,36 +8,36 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sparsebayes.inspection._inputs import as_rows, check_columns, check_length, matches, relevance_vectors
-from sparsebayes.inspection._matplotlib import BLUE, GREY, VERMILION, axes_or_new
+from sparsebayes.inspection._inputs import as_rows, check_columns, check_length, circle_heights, relevance_vectors
+from sparsebayes.inspection._matplotlib import BLUE, GREY, VERMILION, axes_or_new, circles
 
-BAND = 2.0  # standard deviations either side
-GRID = 500  # points the curve is drawn through
+BAND = 2.0  # standard deviations on either side of the mean
+GRID = 500  # points that the curve is drawn through
 MARGIN = 0.03  # of the range of the inputs, drawn beyond its ends
 
 
 @dataclass
 class RegressionDisplay:
-    """Visualisation of a regression on one input, in scikit-learn's manner: stored values and `plot`.
+    """Visualisation of a regression on one input: stored values and `plot`, as in scikit-learn.
 
     Use `from_estimator` to make one.
 
     Parameters
     ----------
     grid : (G,) array
-        Inputs the curve is drawn at.
+        Inputs at which the curve is drawn.
     mean, std : (G,) arrays
         Predictive mean and standard deviation there, noise included.
     X, y : (N,) arrays or None
         The data.
     vectors, heights : (S,) arrays
-        Inputs and heights of the circles: relevance vectors at their data point, on the curve where no data
-        point is given for them.
+        Inputs and heights of the circles: relevance vectors at their data points, or on the curve if there is
+        no such data point.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
-        Where it was drawn, once it was.
+        Where it was drawn; set by `plot`.
     line_, band_, points_, circles_ : matplotlib artists
         The parts of the drawing; None for a part that is not there.
     """
@@ -52,29 +52,36 @@ class RegressionDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any = None, *, ax: Any = None) -> Self:
-        """Predict over the range of X and draw.
+        """Predict over the range of X, and draw.
 
         Parameters
         ----------
         estimator : fitted regressor
-            With `predict(X, return_std=True)`; relevance vectors are circled where it has them.
+            With `predict(X, return_std=True)`; relevance vectors are circled if it has them.
         X : (N, 1) array
             Inputs whose range is drawn, usually those of the fit.
         y : (N,) array or None
             Their targets, drawn as points.
         ax : matplotlib Axes or None
             Where to draw; None makes a new figure.
+
+        Returns
+        -------
+        RegressionDisplay
+            The display, drawn.
         """
         check_is_fitted(estimator)
-        x = check_columns(X, (1,), "one column to be drawn as a curve")[:, 0]
+        rows = check_columns(X, (1,), "one column to be drawn as a curve")
+        x = rows[:, 0]
         if y is not None:
             y = check_length(np.asarray(y, dtype=np.float64), len(x))
         margin = MARGIN * (x.max() - x.min())
         grid = np.linspace(x.min() - margin, x.max() + margin, GRID)
         mean, std = estimator.predict(as_rows(grid[:, None], X), return_std=True)
-        vectors = relevance_vectors(estimator, 1)[:, 0]
-        heights = _heights(vectors, x, y, lambda z: estimator.predict(as_rows(z[:, None], X)))
-        return cls(grid, mean, std, None if y is None else x, y, vectors, heights).plot(ax)
+        vectors = relevance_vectors(estimator, 1)
+        on_curve = estimator.predict(as_rows(vectors, X)) if len(vectors) else np.zeros(0)
+        heights = circle_heights(vectors, rows, y, on_curve)
+        return cls(grid, mean, std, None if y is None else x, y, vectors[:, 0], heights).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on `ax`, or on a new figure.
@@ -83,39 +90,21 @@ class RegressionDisplay:
         ----------
         ax : matplotlib Axes or None
             Where to draw.
+
+        Returns
+        -------
+        RegressionDisplay
+            Itself.
         """
         self.ax_ = ax = axes_or_new(ax)
         self.figure_ = ax.figure
         low, high = self.mean - BAND * self.std, self.mean + BAND * self.std
-        self.band_ = ax.fill_between(
-            self.grid, low, high, color=BLUE, alpha=0.18, lw=0, label=f"± {BAND:g} std"
-        )
+        self.band_ = ax.fill_between(self.grid, low, high, color=BLUE, alpha=0.18, lw=0, label=f"± {BAND:g} std")
         (self.line_,) = ax.plot(self.grid, self.mean, color=BLUE, lw=2, label="mean")
-        self.points_ = self.circles_ = None
+        self.points_ = None
         if self.X is not None:
             self.points_ = ax.scatter(self.X, self.y, s=10, color=GREY, lw=0, zorder=2.5, label="data")
-        if len(self.vectors):
-            self.circles_ = ax.scatter(
-                self.vectors,
-                self.heights,
-                s=80,
-                facecolors="none",
-                edgecolors=VERMILION,
-                linewidths=1.6,
-                zorder=3,
-                label=f"relevance vectors ({len(self.vectors)})",
-            )
+        self.circles_ = circles(ax, np.column_stack([self.vectors, self.heights]), VERMILION, 80)
         ax.set(xlabel="x", ylabel="y")
         ax.margins(x=0)
         return self
-
-
-def _heights(vectors: np.ndarray, x: np.ndarray, y: np.ndarray | None, predict: Any) -> np.ndarray:
-    """The target of the first data point at each vector, else the curve."""
-    if not len(vectors):
-        return np.zeros(0)
-    heights = np.array(predict(vectors), dtype=np.float64)
-    if y is None:
-        return heights
-    found, row = matches(vectors[:, None], x[:, None])
-    return np.where(found, y[row], heights)

@@ -1,16 +1,17 @@
-"""Priors p(α) on the precision of a weight: `base` says what one is, a file each has the others."""
+"""Priors p(α) on the precision of a weight; `core.prior` says what a prior is."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from sparsebayes.priors.base import Prior
+from sparsebayes.core.prior import Prior, Uniform
 from sparsebayes.priors.gamma import Gamma
 from sparsebayes.priors.laplace import Laplace
+from sparsebayes.priors.numeric import NumericPrior
+from sparsebayes.priors.per_part import PerPart
 from sparsebayes.priors.smoothness import Smoothness
-from sparsebayes.priors.uniform import Uniform
 
-NAMED = {
+NAMED: dict[str, Prior] = {
     "uniform": Uniform(),
     "aic": Smoothness("aic"),
     "bic": Smoothness("bic"),
@@ -19,17 +20,25 @@ NAMED = {
 
 
 def as_prior(prior: Any, also: tuple[str, ...] = ()) -> Prior:
-    """A prior object as it is, or the one a name stands for.
+    """A prior object unchanged, or the prior that a name stands for.
 
-    also : further names the caller has seen to; an error mentions them.
+    Parameters
+    ----------
+    prior : Prior or {"uniform", "aic", "bic", "ric"}
+        The prior, or its name.
+    also : tuple of str
+        Further names that the caller accepts; the error message lists them too.
+
+    Returns
+    -------
+    Prior
+        The prior, its parameters not yet resolved.
     """
     if isinstance(prior, Prior):
         return prior
-    if prior is None:
-        return NAMED["uniform"]
     if isinstance(prior, str) and prior in NAMED:
         return NAMED[prior]
     raise ValueError(f"prior must be one of {[*also, *NAMED]} or a Prior object, got {prior!r}.")
 
 
-__all__ = ["Gamma", "Laplace", "Prior", "Smoothness", "Uniform", "as_prior"]
+__all__ = ["Gamma", "Laplace", "NumericPrior", "PerPart", "Prior", "Smoothness", "Uniform", "as_prior"]

@@ -3,27 +3,35 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 from sparsebayes._array import Array, namespace
 from sparsebayes._checks import is_number
-from sparsebayes._cubic import outer_cubic_roots
-from sparsebayes.priors.base import Prior
+from sparsebayes.core.prior import Derivatives, Prior
+from sparsebayes.priors._cubic import outer_cubic_roots
 
 
+@dataclass
 class Gamma(Prior):
-    """Gamma(a, b) on α, as T01 counts it: a log α − bα is added to the objective [T01, eq. 36].
+    """Gamma(a, b) on the precision α of each weight: a log α − bα is added to the objective [T01, eq. 36].
 
-    A function left out counts as one whose α sits where its prior is highest (α = a/b), so that leaving it
-    out costs nothing under the prior. b is in the user's units of α. a > 0 needs b > 0: without it the
-    density grows for ever with α and every function would be pruned.
+    A function that is not in the model counts as one whose α sits where its prior is highest (α = a/b), so that
+    it costs nothing under the prior.
+
+    Parameters
+    ----------
+    a : float
+        Shape, ≥ 0. a > 0 needs b > 0: without it the density grows with α without bound, and every function
+        would be pruned.
+    b : float
+        Rate, ≥ 0, in the user's units of α.
     """
 
-    def __init__(self, a: float = 0.0, b: float = 0.0) -> None:
-        self.a = a
-        self.b = b
+    a: float = 0.0
+    b: float = 0.0
 
     def resolve(self, n: float) -> Gamma:
-        """Itself, once a and b are seen to be usable."""
+        """Itself, if a and b are usable."""
         for name, value in (("a", self.a), ("b", self.b)):
             if not is_number(value) or value < 0:
                 raise ValueError(f"{name} of prior Gamma(a, b) must be a finite number >= 0, got {value!r}.")
@@ -38,9 +46,7 @@ class Gamma(Prior):
         """Zero of ℓ̂'(α): a cubic in x = s/α, of which the outer roots can be maxima."""
         xp = namespace(s)
         u, e, lead = q * q / s, 2 * self.b * s * unit, 1 + 2 * self.a
-        large, small = outer_cubic_roots(
-            (1 - u + 4 * self.a - e) / lead, (2 * self.a - 2 * e) / lead, -e / lead
-        )
+        large, small = outer_cubic_roots((1 - u + 4 * self.a - e) / lead, (2 * self.a - 2 * e) / lead, -e / lead)
         best, best_gain = xp.full_like(s, math.inf), xp.zeros_like(s)
         for x in (large, small):
             alpha = xp.where(x > 0, s / xp.where(x > 0, x, xp.ones_like(x)), math.inf)
@@ -50,12 +56,17 @@ class Gamma(Prior):
         return best
 
     def log_density(self, alpha: Array, beta: float, unit: Array) -> Array:
-        """a log(bα/a) − bα + a with α in the user's units: 0 at its highest."""
+        """a log(bα/a) − bα + a with α in the user's units, 0 where it is highest."""
         scaled = self.b * unit * alpha
         if self.a == 0:
             return -scaled
         return self.a * (namespace(alpha).log(scaled / self.a) + 1) - scaled
 
+    def derivatives(self, alpha: Array, beta: float, unit: Array) -> Derivatives:
+        """∂/∂ log α of a log α − bα is a − bα, its derivative −bα."""
+        scaled = self.b * unit * alpha
+        return self.a - scaled, -scaled, 0.0, 0.0, 0 * scaled
+
     def slopes(self, alpha: Array, beta: float, unit: Array) -> tuple[Array, Array]:
-        """(a, bα): with these the fixed-point updates are T01's (43) and (44) to the letter."""
+        """(a, bα), with which the fixed-point updates are exactly those of [T01, eqs. 43-44]."""
         return self.a * namespace(alpha).ones_like(alpha), self.b * unit * alpha

@@ -1,26 +1,30 @@
-"""The smoothness prior [SE07]: so many nats for each degree of freedom."""
+"""The smoothness prior [SE07]: c nats for each degree of freedom that a function spends."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 from sparsebayes._array import Array, namespace
 from sparsebayes._checks import is_number
-from sparsebayes._cubic import outer_cubic_roots
-from sparsebayes.priors.base import Prior
+from sparsebayes.core.prior import Derivatives, Prior
+from sparsebayes.priors._cubic import outer_cubic_roots
 
 
+@dataclass
 class Smoothness(Prior):
-    """p(α|σ²) ∝ exp(−c/(1+σ²α)) [SE07, eq. 15]: c nats for each degree of freedom spent.
+    """p(α|σ²) ∝ exp(−c/(1+σ²α)) [SE07, eq. 15]: c nats for each degree of freedom that a function spends.
 
-    c : a number ≥ 0, or "aic" (1), "bic" (½ log N), "ric" (log N). On columns of unit norm, which makes the
-    rule invariant to the scale of a column.
+    It is applied to columns of unit norm, which makes it invariant to the scale of a column.
+
+    Parameters
+    ----------
+    c : float or {"aic", "bic", "ric"}
+        Nats per degree of freedom, ≥ 0; "aic" is 1, "bic" ½ log N, "ric" log N for N observations.
     """
 
+    c: float | str = "bic"
     depends_on_noise = True
-
-    def __init__(self, c: float | str = "bic") -> None:
-        self.c = c
 
     def resolve(self, n: float) -> Smoothness:
         """The prior with c as a number."""
@@ -29,9 +33,7 @@ class Smoothness(Prior):
             return Smoothness(named[self.c])
         if is_number(self.c) and float(self.c) >= 0:
             return Smoothness(float(self.c))
-        raise ValueError(
-            f"c of prior Smoothness(c) must be a number >= 0 or one of {sorted(named)}, got {self.c!r}."
-        )
+        raise ValueError(f"c of prior Smoothness(c) must be a number >= 0 or one of {sorted(named)}, got {self.c!r}.")
 
     def maximise(self, s: Array, q: Array, beta: float, unit: Array) -> Array:
         """The turning point of ℓ̂ where ℓ̂ is positive there; else ∞."""
@@ -55,7 +57,7 @@ class Smoothness(Prior):
         return xp.where(positive, s / xp.where(positive, x, xp.ones_like(x)), math.inf)
 
     @property
-    def threshold(self) -> float:
+    def threshold(self) -> float:  # type: ignore[override]
         """1 + 2c (see `maximise_orthonormal`)."""
         return 1 + 2 * float(self.c)
 
@@ -73,7 +75,7 @@ class Smoothness(Prior):
         """−c/(1+α/β)."""
         return -float(self.c) / (1 + alpha / beta)
 
-    def derivatives(self, alpha: Array, beta: float, unit: Array) -> tuple[Array, Array, float, float, Array]:
+    def derivatives(self, alpha: Array, beta: float, unit: Array) -> Derivatives:
         """With g = 1/(1+α/β): ∂g/∂ log α = −g(1−g) = −∂g/∂ log β."""
         g = 1 / (1 + alpha / beta)
         first = float(self.c) * g * (1 - g)

@@ -1,6 +1,7 @@
-"""Rows in chunks, too many functions for a triangle of M×M: columns of G on demand, by passes over the rows.
+"""Rows in chunks with too many functions for a triangle: rows of G on demand, by passes over the data.
 
-Held are vectors of M numbers, a block of rows and the columns of G asked for; never an array with N rows.
+In memory are vectors of M numbers, one block of rows and the rows of G that were needed; never an array of N
+rows.
 """
 
 from __future__ import annotations
@@ -12,27 +13,29 @@ import numpy as np
 
 from sparsebayes._array import Array, Indices, asfloat64, column_squares, namespace, take, to_numpy
 from sparsebayes.bases.operators import without_constants
-from sparsebayes.quadratic import Quadratic
-from sparsebayes.rows.chunks import Chunk, Moments, blocks
-from sparsebayes.rows.memory import LEAST_SPREAD, Scaling, quadratic_of, root_mean_square
+from sparsebayes.core.quadratic import Quadratic
+from sparsebayes.core.units import LEAST_SPREAD, Units, root_mean_square
+from sparsebayes.rows.chunks import Chunk, blocks
+from sparsebayes.rows.lazy import RowProducts
+from sparsebayes.rows.memory import quadratic_of
 from sparsebayes.rows.scaled import SAME, alike, usable
+from sparsebayes.rows.triangle import Moments, RowsRead
 
 
 @dataclass(frozen=True, eq=False)
-class RowPasses:
-    """Rows that can be read as often as one likes, after the first time.
+class RowPasses(RowsRead):
+    """Rows that are read again whenever something is needed of them.
 
-    origin : (M+1,) the first row of [Φ t].  moments, reach : of the differences, and their sizes.
+    chunks : the rows, which can be read more than once.
+    reach : (M+1,) the largest size of a difference from the origin, of every column and the target.
     """
 
     chunks: Iterable[Chunk]
-    origin: Array
-    moments: Moments
     reach: Array
 
     @classmethod
     def of(cls, chunks: Iterable[Chunk]) -> RowPasses | None:
-        """The first pass; None where there is no row."""
+        """The first pass; None if there is no row."""
         passes: RowPasses | None = None
         for table, counts in blocks(chunks):
             xp = namespace(table)
@@ -41,25 +44,10 @@ class RowPasses:
             moments, reach = Moments.of(table, counts), xp.max(xp.abs(table), axis=0)
             if passes is not None:
                 moments, reach = passes.moments.joined(moments), xp.maximum(passes.reach, reach)
-            passes = cls(chunks, origin, moments, reach)
+            passes = cls(origin, moments, chunks, reach)
         return passes
 
-    @property
-    def n(self) -> float:
-        """Σ weights."""
-        return self.moments.n
-
-    @property
-    def rows(self) -> int:
-        """Rows of positive weight."""
-        return self.moments.rows
-
-    @property
-    def constant(self) -> float | None:
-        """The one value that all targets have; None where they differ."""
-        return float(self.origin[-1]) if self.moments.lowest == self.moments.highest else None
-
-    def summarise(self, center: bool) -> tuple[Quadratic, Scaling]:
+    def summarise(self, center: bool) -> tuple[Quadratic, Units]:
         """The quadratic of the scaled problem, and the scaling: one more pass, two where columns repeat."""
         n, means = self.n, self.origin + self.moments.means
         xp = namespace(means)
@@ -77,15 +65,15 @@ class RowPasses:
         distinct = rows.distinct(products[:, 1])
         rows = rows.keep(distinct, rows.unit)
         spread = max(variance * (float(unit[-1]) / scale) ** 2, LEAST_SPREAD)
-        scaling = Scaling(rows.kept, rows.norms, rows.means, scale, float(shift[-1]), n, center, spread)
+        units = Units(n, center, scale, float(shift[-1]), spread, rows.kept, rows.norms, rows.means)
         h = take(products[:, 0], distinct) * (float(unit[-1]) / scale)
-        return quadratic_of(rows, h, n, scaling), scaling
+        return quadratic_of(rows, h, n, units), units
 
 
-class PassedRows:
+class PassedRows(RowProducts):
     """The columns `kept` and the target, less `shift` and divided by `unit` (both of them, target last).
 
-    The questions are those `ScaledRows` answers; every answer is one pass over the rows.
+    Every product is one pass over the data.
     """
 
     def __init__(self, chunks: Iterable[Chunk], kept: np.ndarray, shift: Array, unit: Array) -> None:
@@ -135,33 +123,23 @@ class PassedRows:
             apart = np.maximum(apart, [np.abs(b - a).max(axis=0), np.abs(b + a).max(axis=0)])
         return np.setdiff1d(np.arange(self.size), other[apart.min(axis=0) < SAME])
 
-    def products(self, J: Indices) -> Array:
+    def rows(self, J: Indices) -> Array:
         """G[J, :]."""
-        total = 0.0
-        for table, counts in self.tables():
-            columns = counts[:, None] * take(table, np.asarray(J, dtype=np.int64), axis=1)
-            total = total + columns.T @ table[:, :-1]
-        return total
+        tables = self.tables()
+        return sum((counts[:, None] * take(table, J, axis=1)).T @ table[:, :-1] for table, counts in tables)
 
     def block(self, J: Indices) -> Array:
         """G[J, J]."""
-        total = 0.0
-        for table, counts in self.tables(J):
-            total = total + (counts[:, None] * table[:, :-1]).T @ table[:, :-1]
-        return total
+        return sum((counts[:, None] * table[:, :-1]).T @ table[:, :-1] for table, counts in self.tables(J))
 
     def gram(self) -> Array:
         """All of G."""
         return self.block(np.arange(self.size))
 
-    def far_apart(self, order: np.ndarray, size: int) -> np.ndarray | None:
-        """None: nothing is known of how alike columns are."""
-        return None
-
-    def residual(self, J: Indices, mean: Array) -> float:
-        """‖t − Φ_J μ‖² of the scaled problem, from the rows themselves."""
+    def residual(self, J: Indices, weights: Array) -> float:
+        """‖t − Φ_J w‖² of the scaled problem, from the rows themselves."""
         total = 0.0
         for table, counts in self.tables(J):
-            error = table[:, -1] - table[:, :-1] @ mean
+            error = table[:, -1] - table[:, :-1] @ weights
             total += float(namespace(error).sum(counts * error * error))
         return total

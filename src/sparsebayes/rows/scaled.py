@@ -1,4 +1,4 @@
-"""Columns of a design scaled once and for all: (φ_m − φ̄_m)/ν_m, of unit norm, repeats left out."""
+"""Columns of a design, scaled once: (φ_m − φ̄_m)/ν_m of unit norm, without repeated ones."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from sparsebayes._array import Array, Indices, asfloat64, namespace, take, to_numpy
-from sparsebayes._checks import NothingToModel
 from sparsebayes.bases.operators import Operator
+from sparsebayes.core.units import NothingToModel
 
 BATCH = 64  # columns of Φ scaled at a time
 SAME = 1e-11  # largest difference between entries of two unit columns that count as one
@@ -17,30 +17,19 @@ SAME = 1e-11  # largest difference between entries of two unit columns that coun
 class ScaledColumns:
     """The columns `kept` of an operator, less their means and divided by their norms.
 
-    means : φ̄ (M,), zero without an intercept.  norms : ν (M,).
+    means : φ̄ (M,), zero without an intercept.  norms : ν (M,).  size : M, the number of columns kept.
     """
 
-    def __init__(
-        self, operator: Operator, kept: np.ndarray, means: Array, norms: Array, center: bool
-    ) -> None:
+    def __init__(self, operator: Operator, kept: np.ndarray, means: Array, norms: Array, center: bool) -> None:
         self.operator, self.kept, self.means, self.norms, self.center = operator, kept, means, norms, center
-        self.complete = len(kept) == operator.shape[1]
+        self.size, self.complete = len(kept), len(kept) == operator.shape[1]
 
     @classmethod
     def of(cls, operator: Operator, counts: Array, center: bool) -> ScaledColumns:
-        """All columns that are not zero (constant, with `center`) under the row counts."""
-        return cls.of_norms(operator, *operator.means_and_norms(counts, center), center)
-
-    @classmethod
-    def of_norms(cls, operator: Operator, means: Array, norms: Array, center: bool) -> ScaledColumns:
-        """All columns of norms other than 0; means and norms are those of all columns."""
+        """All columns that are not zero (or constant, with `center`) under the row counts."""
+        means, norms = operator.means_and_norms(counts, center)
         kept = usable(norms)
         return cls(operator, kept, take(means, kept), take(norms, kept), center)
-
-    @property
-    def size(self) -> int:
-        """M, the number of columns kept."""
-        return len(self.kept)
 
     def keep(self, positions: Indices) -> ScaledColumns:
         """Only the columns at these positions."""
@@ -57,7 +46,7 @@ class ScaledColumns:
         return block / take(self.norms, J)[None, :]
 
     def far_apart(self, order: np.ndarray, size: int) -> np.ndarray | None:
-        """Positions of so many columns that are little alike, `order[0]` first; None where nobody knows."""
+        """Positions of `size` columns out of `order` that differ much, `order[0]` first; None if unknown."""
         chosen = self.operator.far_apart(self.kept[order], size)
         return None if chosen is None else np.searchsorted(self.kept, chosen)
 
@@ -79,7 +68,7 @@ class ScaledColumns:
         return squares if self.complete else take(squares, self.kept)
 
     def _for_all(self, values: Array, other: float) -> Array:
-        """Values of the columns kept as a vector over all columns of the operator."""
+        """A vector over all columns of the operator: `values` for the columns kept, `other` for the rest."""
         full = np.full(self.operator.shape[1], other)
         full[self.kept] = to_numpy(values)
         return asfloat64(full, like=values)
@@ -89,10 +78,14 @@ class ScaledColumns:
 
         signature : (M,) the products of every column with one random vector: equal columns have equal ones.
         """
-        groups = alike(np.abs(to_numpy(signature)))
         distinct = np.ones(self.size, dtype=bool)
-        for group in groups:
-            distinct[_same_as_first(self, group)] = False
+        for group in alike(np.abs(to_numpy(signature))):
+            first = to_numpy(self.columns(group[:1]))
+            for start in range(1, len(group), BATCH):
+                others = group[start : start + BATCH]
+                columns = to_numpy(self.columns(others))
+                apart = np.minimum(np.abs(columns - first).max(axis=0), np.abs(columns + first).max(axis=0))
+                distinct[others] = apart >= SAME
         return np.flatnonzero(distinct)
 
 
@@ -100,33 +93,20 @@ def usable(norms: Array) -> np.ndarray:
     """Positions of the columns whose norm is not 0; there must be some."""
     kept = np.flatnonzero(to_numpy(norms) > 0)
     if not len(kept):
-        raise NothingToModel(
-            "X has no usable column: every basis function is zero (or constant, with an intercept)."
-        )
+        raise NothingToModel("X has no usable column: every basis function is zero (or constant, with an intercept).")
     return kept
 
 
 def random_vector(like: Array) -> Array:
-    """A fixed vector of normal deviates, as long as `like`: what `without_repeats` takes products with."""
+    """A fixed vector of normal deviates as long as `like`, for the signatures of `without_repeats`."""
     values: Any = np.random.default_rng(0).standard_normal(int(like.shape[0]))
     return asfloat64(values, like=like)
 
 
 def alike(signature: np.ndarray) -> list[np.ndarray]:
-    """Groups of functions, ascending, with the same |projection| on a random vector: equal ones are."""
+    """Groups of functions, ascending, with the same |projection| on a random vector; equal functions share it."""
     order = np.argsort(signature, kind="stable")
     close = np.diff(signature[order]) < 1e-9 * max(float(signature.max()), 1e-300)
     if not close.any():
         return []
     return [np.sort(run) for run in np.split(order, np.flatnonzero(~close) + 1) if len(run) > 1]
-
-
-def _same_as_first(rows: ScaledColumns, group: np.ndarray) -> list[int]:
-    first = to_numpy(rows.columns(group[:1]))
-    found: list[int] = []
-    for start in range(1, len(group), BATCH):
-        others = group[start : start + BATCH]
-        columns = to_numpy(rows.columns(others))
-        apart = np.minimum(np.abs(columns - first).max(axis=0), np.abs(columns + first).max(axis=0))
-        found.extend(int(m) for m in others[apart < SAME])
-    return found

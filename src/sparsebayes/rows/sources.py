@@ -1,7 +1,7 @@
 """Where rows in chunks come from: arrays on disk, read a slice at a time, and iterables of chunks.
 
-Whatever has `shape`, `dtype` and rows by slicing is an array on disk: HDF5 and zarr datasets, NumPy arrays
-mapped from a file. Nothing is asked of them but slices of rows.
+An array on disk is whatever has `shape`, `dtype` and rows by slicing: HDF5 and zarr datasets, and NumPy arrays
+mapped from a file.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ import array_api_compat
 import numpy as np
 from sklearn import get_config
 
-from sparsebayes.rows.chunks import WORKING_COPIES, Chunk, RowStatistics, affordable, slices
+from sparsebayes.rows.chunks import WORKING_COPIES, Chunk, affordable, slices
 from sparsebayes.rows.passes import RowPasses
+from sparsebayes.rows.triangle import Triangle
 
 SHARED = {"r", "r+", "w+"}  # modes of memory maps whose pages can be read again; "c" keeps changes in memory
 
@@ -38,7 +39,7 @@ def in_memory(X: Any) -> Any:
 
 
 def is_too_large(X: Any) -> bool:
-    """Whether X (n, d) is on disk and stays there: as float64 more than a fourth of `working_memory`."""
+    """Whether X (n, d) is on disk and needs more than a fourth of `working_memory` as float64."""
     return is_on_disk(X) and len(X.shape) == 2 and X.shape[0] * X.shape[1] > affordable()
 
 
@@ -50,16 +51,6 @@ def is_chunked(X: Any, y: Any) -> bool:
         first = X[0] if len(X) else None
         return isinstance(first, tuple) and first != () and len(getattr(first[0], "shape", ())) == 2
     return isinstance(X, Iterable)
-
-
-def pieces(X: Any) -> Iterator[Any]:
-    """X in one piece where it can be held, else its rows a slice at a time."""
-    if not is_too_large(X):
-        yield X
-        return
-    for part in slices(X.shape[0], X.shape[1]):
-        yield X[part]
-        release(X)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,10 +69,11 @@ class SlicedRows:
 
 @dataclass(frozen=True, eq=False)
 class RowSource:
-    """Chunks, each of them checked before it is handed on, and done with when the next is asked for.
+    """Chunks, each of them checked before it is handed on, and released when the next is fetched.
 
-    chunks : what `check` turns into a `Chunk` each.
-    may_be_empty : whether a chunk without a row, as a filter leaves some, is skipped; else `check` has it.
+    chunks : iterable of (X, y) or (X, y, sample_weight).
+    check : turns each of them into a `Chunk`.
+    may_be_empty : whether chunks without rows are skipped; otherwise `check` refuses them.
     """
 
     chunks: Iterable[Any]
@@ -96,10 +88,13 @@ class RowSource:
             for array in chunk:
                 release(array)
 
-    @property
-    def once(self) -> bool:
-        """Whether the rows can be read only once."""
-        return isinstance(self.chunks, Iterator)
+
+def parts_of(chunk: Any) -> tuple[Any, Any, Any]:
+    """The design, the targets and the weights (None if there are none) of a chunk as it came."""
+    if not isinstance(chunk, tuple | list) or len(chunk) not in (2, 3):
+        kind = f"{len(chunk)} values" if isinstance(chunk, tuple | list) else type(chunk).__name__
+        raise ValueError(f"a chunk must be (X, y) or (X, y, sample_weight), got {kind}.")
+    return chunk[0], chunk[1], chunk[2] if len(chunk) == 3 else None
 
 
 def _has_no_rows(chunk: Any) -> bool:
@@ -115,32 +110,30 @@ def _length(array: Any) -> int | None:
     return shape[0] if shape else None
 
 
-def read_rows(source: RowSource) -> RowStatistics | RowPasses | None:
-    """The rows as a triangle where that is affordable, else by passes; None where there is no row."""
+def read_rows(source: RowSource) -> Triangle | RowPasses | None:
+    """The rows as a triangle if that fits in memory, else by passes; None if there is no row."""
     chunks = iter(source)
     first = next(chunks, None)
     if first is None:
         return None
     width = int(first.Phi.shape[1])
     if (width + 1) ** 2 <= affordable():
-        return RowStatistics.of(chain([first], chunks))
-    if source.once:
+        return Triangle.of(chain([first], chunks))
+    if isinstance(source.chunks, Iterator):  # the rows can be read only once
         check_affordable(width, "raise it, or give an iterable that can be read more than once.")
     return RowPasses.of(source)
 
 
 def check_affordable(width: int, advice: str) -> None:
-    """Refuse functions whose statistics do not fit the working memory."""
+    """Raise ValueError for functions whose statistics do not fit the working memory."""
     if (width + 1) ** 2 > affordable():
         memory = 8 * WORKING_COPIES * (width + 1) ** 2 / 2**20
         allowed = f"scikit-learn's working_memory allows {get_config()['working_memory']:g} MiB"
-        raise ValueError(
-            f"X has {width} columns, whose statistics need {memory:.3g} MiB; {allowed}: {advice}"
-        )
+        raise ValueError(f"X has {width} columns, whose statistics need {memory:.3g} MiB; {allowed}: {advice}")
 
 
 def release(X: Any) -> None:
-    """Give back the pages of a memory map that were read: they count as memory of the process until then."""
+    """Give back the pages of a memory map that were read, which count as memory of the process until then."""
     memmap = _memmap(X)
     if memmap is not None and memmap.mode in SHARED and hasattr(mmap, "MADV_DONTNEED"):
         mapping: Any = memmap

@@ -1,41 +1,51 @@
-"""A certificate: what can be said of the point a solver ended at, whatever way it took.
+"""A certificate: what is known of the point at which a solver ended, whichever solver it was.
 
 A coordinate-wise optimum need not be a local maximum of the evidence [SE07, 3.2, against FT02, 3.4.2], so
-the joint Hessian is looked at as well.
+the joint Hessian is tested as well.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from sparsebayes._array import to_numpy
-from sparsebayes.posterior import State
-from sparsebayes.solvers.newton import gradient_and_hessian, noise_gradient, noise_is_free
+from sparsebayes.core.newton import gradient_and_hessian, noise_gradient, noise_is_free
+from sparsebayes.core.posterior import State
 
 GAIN_TOLERANCE = 1e-5  # nats
 STEP_TOLERANCE = 1e-4  # in log α
 CURVATURE_TOLERANCE = 1e-6
 GRADIENT_TOLERANCE = 1e-6  # per row
-WORTHLESS = 1e-8  # nats
+NO_GAIN = 1e-8  # nats
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """Measured at the solution, on columns of unit norm and a target of unit size.
+    """What is known of the point a solver ended at, on columns of unit norm and a target of unit size.
 
-    theta_outside : largest q² − s outside the model (−∞ where no candidate is left). With a prior other than
-        the uniform one a function may stay out although this is positive; `gain_outside` says the same in
-        nats and counts the prior.
-    gain_outside : largest rise of the objective by adding one function.
-    log_alpha_step : largest |log α̂ − log α| inside, α̂ being the best value of that α alone.
-    noise_gradient : slope of the objective in log(1/σ²); 0 where the noise is given or held at its floor.
-    hessian_eigenvalue : largest eigenvalue of the joint Hessian in (log α, log σ²).
-    is_local_maximum : whether all of these say so. A step in log α that is worth nothing (flat directions of
-        an ill-conditioned basis) does not count against it.
-    at_noise_floor : whether the estimated noise sits at its floor, where the evidence has no maximum in it.
+    Attributes
+    ----------
+    theta_outside : float
+        Largest q² − s of the functions not in the model (−∞ if no candidate is left). Under a prior other than
+        the uniform one a function may rightly not be selected although this is positive; `gain_outside`
+        counts the prior.
+    gain_outside : float
+        Largest rise of the objective by adding one function, in nats.
+    log_alpha_step : float
+        Largest |log α̂ − log α| of the active functions, α̂ being the best value of that α alone.
+    noise_gradient : float
+        Slope of the objective in log(1/σ²); 0 if the noise is given or held at its floor.
+    hessian_eigenvalue : float
+        Largest eigenvalue of the joint Hessian in (log α, log σ²).
+    is_local_maximum : bool
+        Whether all of these say so. A step in log α that gains nothing (flat directions of an ill-conditioned
+        basis) does not count against it.
+    at_noise_floor : bool
+        Whether the estimated noise is at its floor, where the evidence has no maximum in it.
     """
 
     theta_outside: float
@@ -47,7 +57,20 @@ class Certificate:
     at_noise_floor: bool
 
     def counting(self, theta: float, gain: float) -> Certificate:
-        """With candidates counted in that the state knew nothing of: their largest q² − s and gain."""
+        """The certificate with further candidates counted in.
+
+        Parameters
+        ----------
+        theta : float
+            Their largest q² − s.
+        gain : float
+            The largest rise of the objective by adding one of them, in nats.
+
+        Returns
+        -------
+        Certificate
+            The same solution among all candidates.
+        """
         gain = max(self.gain_outside, gain)
         return replace(
             self,
@@ -57,15 +80,28 @@ class Certificate:
         )
 
 
-def certify(state: State) -> Certificate:
-    """Look at the solution from every side."""
+def certify(state: Any) -> Certificate:
+    """Test whether a solution is a local maximum: additions, single α, the noise, and the joint Hessian.
+
+    Parameters
+    ----------
+    state : State
+        The solution; a state that has a method `certificate` of its own (as closed forms do) is asked for it.
+
+    Returns
+    -------
+    Certificate
+        What is known of it.
+    """
+    if hasattr(state, "certificate"):
+        return state.certificate()
     gain = state.scores.best_gain
-    step, worth = _inside(state)
+    step, step_gain = _inside(state)
     free = noise_is_free(state)
     gradient = noise_gradient(state) if free else 0.0
     hessian = to_numpy(gradient_and_hessian(state, free)[1])
     curvature = float(np.linalg.eigvalsh(0.5 * (hessian + hessian.T))[-1])
-    settled = gain <= GAIN_TOLERANCE and (step <= STEP_TOLERANCE or worth <= WORTHLESS)
+    settled = gain <= GAIN_TOLERANCE and (step <= STEP_TOLERANCE or step_gain <= NO_GAIN)
     settled = settled and abs(gradient) <= GRADIENT_TOLERANCE * state.problem.quadratic.n
     return Certificate(
         theta_outside=float(np.max(to_numpy(state.scores.theta))),
@@ -79,14 +115,14 @@ def certify(state: State) -> Certificate:
 
 
 def _inside(state: State) -> tuple[float, float]:
-    """The largest step a single log α would take, and the most such a step would gain.
+    """The largest step that a single log α would take, and the most that such a step would gain.
 
-    A function that explains nothing (the one an empty model is left with) counts as being out.
+    A function that explains nothing (the one that an empty model is left with) counts as not being there.
     """
-    worth = float(np.max(to_numpy(state.rise)))
+    gain = float(np.max(to_numpy(state.reestimate_gain)))
     target, alpha = to_numpy(state.best_alpha), to_numpy(state.alpha)
     silent = ~np.isfinite(target) & (to_numpy(state.gamma) < 1e-6)
     if not np.isfinite(target[~silent]).all():
-        return math.inf, worth
+        return math.inf, gain
     step = np.abs(np.log(target[~silent] / alpha[~silent])).max(initial=0.0)
-    return float(step), worth
+    return float(step), gain

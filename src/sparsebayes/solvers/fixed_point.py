@@ -1,47 +1,55 @@
 """All precisions at once from the full basis: MacKay's and the EM updates [T01, appendix A].
 
     MacKay:  α = (γ + 2u)/(μ² + 2v/α)            EM:  α = (1 + 2u)/(μ² + Σ_mm + 2v/α)
-    σ² from ‖t−Φμ‖² and Σγ (`Gaussian.reestimate`)
+    σ² from ‖t−Φμ‖² and Σγ (`GaussianNoise.reestimate`)
 
 with (u, v) the slopes of the log prior; for Gamma(a, b) these are T01's (43) and (44). EM never lowers the
-objective; MacKay's are much faster but may, so a step that would is shortened until it does not.
+objective; MacKay's updates are much faster but may, so a step that would is shortened until it does not.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.optimize import brentq
 
 from sparsebayes._array import Array, NotPositiveDefinite, at_least, to_numpy, total
-from sparsebayes.posterior import Problem, State
-from sparsebayes.solvers.base import Monitor, Solution, Solver
-from sparsebayes.solvers.newton import polish
+from sparsebayes.core.newton import polish
+from sparsebayes.core.posterior import Problem, State
+from sparsebayes.core.solver import Effort, Monitor, Solution, Solver
 
 UPDATES = ("mackay", "em")
 START = 0.1  # α/β of every function at the start, on columns of unit norm
 PRUNED = float(np.finfo(np.float64).eps)  # γ below which a function is deleted [T01, B.1]
 
 
+@dataclass
 class FixedPoint(Solver):
     """Re-estimate every α from the posterior over all functions still in the model; prune as they diverge.
 
-    update : "mackay" or "em".
-    polish : finish with joint Newton steps, which also delete exactly what the updates would take for ever to
-        prune.
+    Parameters
+    ----------
+    update : {"mackay", "em"}
+        Which of the two updates of [T01, appendix A].
+    polish : bool
+        Whether to finish with joint Newton steps, which also delete exactly what the updates would never finish
+        pruning.
     """
 
-    def __init__(self, update: str = "mackay", polish: bool = True) -> None:
-        self.update = update
-        self.polish = polish
+    update: str = "mackay"
+    polish: bool = True
 
     def check(self) -> None:
-        """Of the name of the update."""
+        """Raise ValueError for an unknown update."""
         if self.update not in UPDATES:
             raise ValueError(f"update of FixedPoint must be one of {UPDATES}, got {self.update!r}.")
 
-    def solve(self, problem: Problem, monitor: Monitor, start: State | None = None) -> Solution:
-        """Iterate to convergence, polish, and let no deleted function that wants to come back stay out."""
+    def solve(
+        self, problem: Problem, monitor: Monitor, start: State | None = None, effort: Effort = Effort.FULL
+    ) -> Solution:
+        """Iterate to convergence, polish, and re-admit deleted functions that would gain."""
         self.check()
         quadratic, beta = problem.quadratic, problem.noise.beta
         state = start
@@ -49,38 +57,34 @@ class FixedPoint(Solver):
             alpha = quadratic.xp.full_like(quadratic.h, START * beta)
             state = problem.start(range(quadratic.size), alpha, beta)
         while True:
+            size = state.size
             state, converged = self._iterate(state, monitor)
             if self.polish:
                 state = polish(state)
+            monitor.note("pruned by updates", size - state.size, state)
             returning = _readmitted(state, monitor.tol) if converged else None
             if returning is None:
                 return Solution(state, converged)
             state = returning
 
     def _iterate(self, state: State, monitor: Monitor) -> tuple[State, bool]:
-        going = monitor.record(state)
-        while going:
-            following = _prune(self._step(state))
-            settled = self._settled(state, following, monitor.tol)
-            state = following
-            if settled:
+        """Updates until they have converged; and whether they have, or the monitor ended them."""
+        while monitor.record(state):
+            before = state
+            if self.update == "em":
+                state = _prune(state.moved(*em_step(state)))
+            else:
+                state = _prune(safeguarded(state, *mackay_step(state)))
+            if self._settled(before, state, monitor.tol):
                 return state, True
-            going = monitor.record(state)
         return state, False
 
     def _settled(self, before: State, after: State, tol: float) -> bool:
-        """Whether the updates have done their work; the last digits are left to a polish."""
+        """Whether the updates have converged; the last digits are left to the polish."""
         if not self.polish:
             return _change(before, after) < tol
         crawling = after.objective - before.objective < 100 * tol and after.size == before.size
         return crawling or _change(before, after) < max(tol, 1e-3)
-
-    def _step(self, state: State) -> State:
-        if self.update == "em":
-            alpha, beta = em_step(state)
-            return state.problem.state(state.active, alpha, beta)
-        alpha, beta = mackay_step(state)
-        return safeguarded(state, alpha, beta)
 
 
 def mackay_step(state: State, power: float = 1.0) -> tuple[Array, float]:
@@ -118,17 +122,31 @@ def em_step(state: State) -> tuple[Array, float]:
 
 
 def _noise(state: State, residual: float, shrink: float, alpha: Array | None = None) -> float:
-    problem = state.problem
-    if not problem.noise.estimate:
+    """β by the noise equation; with ∂ log p(α|β)/∂ log β added for priors that depend on the noise."""
+    problem, noise = state.problem, state.problem.noise
+    if not noise.estimate:
         return state.beta
-    slope = None
-    if problem.prior.depends_on_noise:
-        precision = state.alpha if alpha is None else alpha
+    n, noise = problem.quadratic.n, replace(noise, beta=min(state.beta, noise.beta_max))
+    plain = noise.reestimate(n, residual, shrink)
+    numerator, denominator = n - shrink + 2 * noise.c, residual + 2 * noise.d
+    if not problem.prior.depends_on_noise or numerator <= 0 or denominator <= numerator / noise.beta_max:
+        return plain
+    precisions, middle = state.alpha if alpha is None else alpha, math.log(numerator / denominator)
 
-        def slope(beta: float) -> float:
-            return problem.prior.derivatives(precision, beta, state.unit)[2]
+    def equation(log_beta: float) -> float:
+        """The noise equation [SE07, eq. 36], whose zero is bracketed around the closed form."""
+        beta = math.exp(log_beta)
+        by_prior = problem.prior.derivatives(precisions, beta, state.unit)[2]
+        return 0.5 * (numerator - beta * denominator) + by_prior
 
-    return problem.noise.with_beta(state.beta).reestimate(problem.quadratic.n, residual, shrink, slope)
+    low, high = middle - 1.0, middle + 1.0
+    while not equation(low) > 0 and low > middle - 60:
+        low -= 1.0
+    while equation(high) > 0 and high < middle + 60:
+        high += 1.0
+    if not equation(low) > 0 > equation(high):
+        return plain
+    return min(math.exp(brentq(equation, low, high, xtol=1e-12)), noise.beta_max)
 
 
 def safeguarded(state: State, alpha: Array, beta: float) -> State:
@@ -138,9 +156,7 @@ def safeguarded(state: State, alpha: Array, beta: float) -> State:
     for halving in range(30):
         share = 0.5**halving
         try:
-            following = state.problem.state(
-                state.active, state.alpha * xp.exp(share * step), state.beta * math.exp(share * noise_step)
-            )
+            following = state.moved(state.alpha * xp.exp(share * step), state.beta * math.exp(share * noise_step))
         except NotPositiveDefinite:
             continue
         if following.objective >= state.objective:
@@ -155,20 +171,19 @@ def _prune(state: State) -> State:
 
 
 def _change(before: State, after: State) -> float:
-    """Largest change of log α among the functions that matter, ∞ where one was pruned."""
+    """Largest change of log α among the functions that matter, ∞ if one was pruned."""
     if after.size != before.size:
         return math.inf
     step = np.abs(np.log(to_numpy(after.alpha) / to_numpy(before.alpha)))
-    # a function on its way out drifts for ever; it no longer counts once deleting it would cost nothing
+    # a function on its way out drifts for ever; it no longer counts once deleting it costs nothing
     matters = to_numpy(after.gamma) > 1e-3
     return float(step[matters].max(initial=0.0)) + abs(math.log(after.beta / before.beta))
 
 
 def _readmitted(state: State, tol: float) -> State | None:
     """The state with the deleted function that gains most back in, or None: the closing check [T01, B.1]."""
-    scores = state.scores
-    best = scores.best
-    if not float(scores.gain[best]) > tol:
+    scores, best = state.scores, state.scores.best
+    if not scores.best_gain > tol:
         return None
     following = state.extended([best], scores.alpha[best : best + 1])
     return following if following.objective > state.objective + tol / 2 else None

@@ -8,115 +8,126 @@ factorisation when the noise changes, every `refresh` actions, and when rounding
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
 from sparsebayes._array import asfloat64, to_numpy
 from sparsebayes._checks import require_whole
-from sparsebayes.posterior import SPANNED, Problem, State
-from sparsebayes.solvers.base import Monitor, Solution, Solver, first_state
+from sparsebayes.core.newton import polish
+from sparsebayes.core.posterior import SPANNED, Problem, State
+from sparsebayes.core.solver import Effort, Monitor, Solution, Solver, first_state
+from sparsebayes.solvers.active_set import ActiveSetSettings
+from sparsebayes.solvers.active_set.thorough import annealed, better
 from sparsebayes.solvers.fixed_point import mackay_step
-from sparsebayes.solvers.newton import polish
-from sparsebayes.solvers.stages import better, lowered
+from sparsebayes.solvers.walk import Stopped, Walk
 
 LOOSE = 1e-2  # in place of tol while the noise is still being lowered
 SELECTIONS = ("best", "random", "next")
 
 
+@dataclass
 class Sequential(Solver):
-    """TF03's algorithm.
+    """The fast sequential algorithm of [TF03], one function at a time.
 
-    selection : which function is looked at next: the one whose action gains most ("best"), one at random
-        ("random"), or each in turn ("next").
-    noise_every : actions between two updates of the noise. 1 is as printed; each costs a refactorisation, and
-        on ill-conditioned bases an early update can lock the noise in at a value too high to add anything.
-    refresh : actions between two exact recomputations.
-    polish : finish with joint Newton steps in (log α, log σ²).
-    stages : with k > 0 the model is also sought from a high noise, lowered in k stages (`stages`), and the
-        better of the two kept; two to five times the cost. 0: not.
+    Parameters
+    ----------
+    selection : {"best", "random", "next"}
+        Which function is acted on next: the one whose action gains most, one at random, or each in turn.
+    noise_every : int
+        Actions between two updates of the noise. 1 is as printed; each update costs a factorisation, and on
+        ill-conditioned bases an early one can hold the noise at a value too high for anything to be added.
+    refresh : int
+        Actions between two exact recomputations.
+    polish : bool
+        Whether to finish with joint Newton steps in (log α, log σ²).
+    annealing : int
+        With k > 0 the model is also sought by noise annealing, from a high noise variance lowered in k steps,
+        and the better of the two is kept; two to five times the cost.
     """
 
-    def __init__(
-        self,
-        selection: str = "best",
-        noise_every: int = 20,
-        refresh: int = 50,
-        polish: bool = True,
-        stages: int = 0,
-    ) -> None:
-        self.selection = selection
-        self.noise_every = noise_every
-        self.refresh = refresh
-        self.polish = polish
-        self.stages = stages
+    selection: str = "best"
+    noise_every: int = 20
+    refresh: int = 50
+    polish: bool = True
+    annealing: int = 0
 
     def check(self) -> None:
-        """Of the names and numbers of actions."""
+        """Raise ValueError for a parameter that makes no sense."""
         if self.selection not in SELECTIONS:
             raise ValueError(f"selection of Sequential must be one of {SELECTIONS}, got {self.selection!r}.")
-        for name, least in (("noise_every", 1), ("refresh", 1), ("stages", 0)):
+        for name, least in (("noise_every", 1), ("refresh", 1), ("annealing", 0)):
             require_whole(getattr(self, name), f"{name} of Sequential", least)
 
-    def solve(self, problem: Problem, monitor: Monitor, start: State | None = None) -> Solution:
-        """Act until every |Δ log α| inside is below tol and nothing outside wants in [TF03, 4.4]."""
+    def solve(
+        self, problem: Problem, monitor: Monitor, start: State | None = None, effort: Effort = Effort.FULL
+    ) -> Solution:
+        """Act until every |Δ log α| inside is below tol and nothing outside would gain [TF03, 4.4]."""
         self.check()
-        solution = self._settled(first_state(problem) if start is None else start, monitor)
-        if not self.stages or start is not None or not monitor.going:
-            return solution
-        return self._staged(solution, monitor)
+        walk = Walk(monitor)
+        try:
+            state = self._settled(first_state(problem) if start is None else start, walk)
+            if self.annealing and start is None:
+                state = self._annealed(state, walk)
+            return Solution(state, True)
+        except Stopped as stopped:
+            state = stopped.state.exact() if isinstance(stopped.state, Table) else stopped.state
+            return Solution(polish(state) if self.polish else state, False)
 
-    def _staged(self, solution: Solution, monitor: Monitor) -> Solution:
-        """The solution, or what is found from a high noise where that is better."""
-        standing: State = solution.state
-        with monitor.trial(standing.objective):
-            start = lowered(standing, self.stages, lambda state: Solution(*self._run(state, monitor, LOOSE)))
-            rival = solution if start is None else self._settled(start, monitor)
-        return rival if better(rival.state, standing) else solution
+    def _annealed(self, state: State, walk: Walk) -> State:
+        """The state, or what noise annealing finds if that is better."""
+        settings = ActiveSetSettings()
+        with walk.trial(state):
+            start = annealed(
+                state, self.annealing, lambda start: Solution(self._run(start, walk, LOOSE), True), settings
+            )
+            rival = state if start is None else self._settled(start, walk)
+        state = rival if better(rival, state, settings.swap_gain) else state
+        walk.note("annealed", self.annealing, state)
+        return state
 
-    def _settled(self, state: State, monitor: Monitor) -> Solution:
+    def _settled(self, state: State, walk: Walk) -> State:
         """Actions and polishes in turn, until neither changes anything."""
         while True:
-            state, going = self._run(state, monitor, monitor.tol)
+            state = self._run(state, walk, walk.tol)
             if not self.polish:
-                return Solution(state, going)
+                return state
             state = polish(state)
+            walk.note("polished", state.size, state)
             table = Table(state)
-            if not going or _crawling(table, table.target(), monitor.tol):
-                return Solution(state, going)
-
-    def _run(self, state: State, monitor: Monitor, tol: float) -> tuple[State, bool]:
-        """Actions until converged (True) or out of iterations (False)."""
-        table = Table(state)
-        pointer, actions = 0, 0
-        while monitor.record(table):
             target = table.target()
-            if _converged(table, target, tol) or (self.polish and _crawling(table, target, tol)):
+            if _crawling(table, target, table.gains(target), walk.tol):
+                return state
+
+    def _run(self, state: State, walk: Walk, tol: float) -> State:
+        """Actions until converged."""
+        table, pointer, actions = Table(state), 0, 0
+        while True:
+            walk.advance(table)
+            target = table.target()
+            gains = table.gains(target)
+            if _converged(table, target, gains, tol) or (self.polish and _crawling(table, target, gains, tol)):
                 state = _update_noise(table.exact())
                 moved = abs(math.log(state.beta / table.beta)) > (1e-3 if self.polish else tol)
                 table = Table(state)
                 if not moved:
-                    return state, True
+                    walk.note("acted", actions, state)
+                    return state
                 continue
-            m, pointer = self._select(table, target, pointer, monitor.rng)
+            m, pointer = self._select(gains, pointer, walk)
             table.act(m, target[m])
             actions += 1
             if table.broken or actions % self.refresh == 0 or actions % self.noise_every == 0:
                 state = table.exact()
                 table = Table(_update_noise(state) if actions % self.noise_every == 0 else state)
-        return table.exact(), False
 
-    def _select(
-        self, table: Table, target: np.ndarray, pointer: int, rng: np.random.Generator
-    ) -> tuple[int, int]:
-        """The function to act on, among those on which an action changes something."""
-        useful = table.gains(target)
-        if self.selection == "best":
-            return int(np.argmax(useful)), pointer
-        candidates = np.flatnonzero(useful > 0)
-        if not len(candidates):
-            candidates = np.asarray([int(np.argmax(useful))])
+    def _select(self, gains: np.ndarray, pointer: int, walk: Walk) -> tuple[int, int]:
+        """The function to act on next, and the one after which the next turn begins."""
+        candidates = np.flatnonzero(gains > 0)
+        if self.selection == "best" or not len(candidates):
+            return int(np.argmax(gains)), pointer
         if self.selection == "random":
-            return int(rng.choice(candidates)), pointer
+            return int(walk.rng.choice(candidates)), pointer
         later = candidates[candidates >= pointer]
         m = int(later[0] if len(later) else candidates[0])
         return m, m + 1
@@ -125,7 +136,7 @@ class Sequential(Solver):
 class Table:
     """Σ, μ of the active set and S, Q of all functions, kept by the update formulae at fixed β.
 
-    It carries what `Monitor.record` reads of a state (objective, size, beta).
+    It has what a monitor reads of a state: objective, size, beta.
     """
 
     def __init__(self, state: State) -> None:
@@ -135,7 +146,7 @@ class Table:
         self.alpha = np.full(quadratic.size, np.inf)
         self.alpha[self.J] = to_numpy(state.alpha)
         self.Sigma, self.mean = to_numpy(state.covariance), to_numpy(state.mean)
-        rows = quadratic.columns(state.J)
+        rows = quadratic.rows(state.J)
         whitened = state.inverse_factor @ rows
         self.S = to_numpy(self.beta - self.beta**2 * quadratic.xp.sum(whitened * whitened, axis=0)).copy()
         self.Q = to_numpy(self.beta * (quadratic.h - state.mean @ rows)).copy()
@@ -195,12 +206,12 @@ class Table:
 
     def _products(self, weights: np.ndarray) -> np.ndarray:
         """βΦᵀΦ_J weights: the products of a combination of active functions with all functions."""
-        rows = to_numpy(self.problem.quadratic.columns(self.J))
+        rows = to_numpy(self.problem.quadratic.rows(self.J))
         return self.beta * (weights @ rows)
 
     def _add(self, m: int, alpha: float) -> None:
-        """[TF03, A.2], with the off-diagonal of Σ̃ carrying one β (see the errata)."""
-        column = to_numpy(self.problem.quadratic.columns([m]))[0]
+        """[TF03, A.2], with the off-diagonal of Σ̃ carrying one β (erratum: docs/derivations.md)."""
+        column = to_numpy(self.problem.quadratic.rows([m]))[0]
         v = self.Sigma @ column[self.J]  # ΣΦᵀφ_m
         variance = 1 / (alpha + self.S[m])
         mean = variance * self.Q[m]
@@ -236,27 +247,25 @@ class Table:
         del self.J[j]
 
 
-def _converged(table: Table, target: np.ndarray, tol: float) -> bool:
-    """Every |Δ log α| inside below tol (or worth nothing), nothing outside worth adding [TF03, 4.4]."""
+def _converged(table: Table, target: np.ndarray, gains: np.ndarray, tol: float) -> bool:
+    """Whether every |Δ log α| inside is below tol or gains nothing, and no addition gains [TF03, 4.4]."""
     inside = target[table.J]
     if not np.isfinite(inside).all():
         return table.size == 1
-    gains = table.gains(target)
     rounding = 1e-13 * (1 + abs(table.objective))
     outside = np.isfinite(target)
     outside[table.J] = False
-    if outside.any() and gains[outside].max() > max(tol**2, rounding):
+    if gains[outside].max(initial=-np.inf) > max(tol**2, rounding):
         return False
     step = np.abs(np.log(inside / table.alpha[table.J]))
     return bool(((step < tol) | (gains[table.J] < rounding)).all())
 
 
-def _crawling(table: Table, target: np.ndarray, tol: float) -> bool:
-    """Whether all that is left is to re-estimate functions inside for next to nothing: a polish's work."""
+def _crawling(table: Table, target: np.ndarray, gains: np.ndarray, tol: float) -> bool:
+    """Whether only re-estimations of active functions remain, for almost no gain: a polish does them."""
     inside = np.zeros(len(target), dtype=bool)
     inside[table.J] = True
     stays = inside == np.isfinite(target)
-    gains = table.gains(target)
     structural = gains[~stays].max(initial=-np.inf) > max(tol**2, 1e-13 * (1 + abs(table.objective)))
     return not structural and gains[inside].max() < 10 * tol
 
@@ -267,7 +276,7 @@ def _update_noise(state: State) -> State:
         return state
     beta = mackay_step(state)[1]
     for _ in range(20):
-        following = state.problem.state(state.active, state.alpha, beta)
+        following = state.moved(state.alpha, beta)
         if following.objective >= state.objective:
             return following
         beta = math.sqrt(beta * state.beta)

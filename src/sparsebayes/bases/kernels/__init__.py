@@ -1,0 +1,1 @@
+"""Kernels as bases: one family per file."""

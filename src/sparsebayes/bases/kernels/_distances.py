@@ -1,0 +1,105 @@
+"""Weighted distances between rows, which the kernels of x − z are functions of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from sparsebayes._array import Array, asfloat64, column_squares, device, is_numpy, namespace, to_numpy
+from sparsebayes.bases.kernels.scales import OneOrEach
+
+# With up to DIRECT_INPUTS inputs differences of coordinates cost little more than a matrix product, and they
+# are exact. With up to CAREFUL_INPUTS they are used for rows further than √NEAR from the middle, where a
+# product would lose digits
+DIRECT_INPUTS, CAREFUL_INPUTS, NEAR = 4, 16, 8.0
+ROUNDING = 16 * np.finfo(float).eps
+# Sums of squared differences are computed as matrix products for rows less than this number of widths apart
+FAR = 1e3
+
+
+def squared_distances(X: Array, Z: Array, eta: OneOrEach) -> Array:
+    """D (n, m), D_nm = Σ_k η_k (x_nk − z_mk)², for X (n, d), Z (m, d) and eta = η, one or d numbers."""
+    X, Z = about_centres(X, Z, np.sqrt(eta))
+    if is_numpy(X) and X.shape[1] <= CAREFUL_INPUTS:
+        if X.shape[1] > DIRECT_INPUTS and min(X.shape[0], Z.shape[0]) > 0 and _near(X) and _near(Z):
+            # A bound of the rounding error, about 1e-13 for d + 2 products of numbers no larger than 4·NEAR,
+            # is subtracted so that equal rows have distance 0. Only rows 1e-6 widths apart are affected
+            squares_X, squares_Z = (column_squares(A.T)[:, None] for A in (X, Z))
+            slack = ROUNDING * X.shape[1] * max(squares_X.max(), squares_Z.max())
+            return _expanded_squares(X, Z, squares_X - slack, squares_Z)
+        return cdist(X, Z, "sqeuclidean")
+    xp = namespace(X, Z)
+    return _expanded_squares(X, Z, *(xp.sum(A * A, axis=1, keepdims=True) for A in (X, Z)))
+
+
+def absolute_distances(X: Array, Z: Array, eta: OneOrEach) -> Array:
+    """D (n, m), D_nm = Σ_k η_k |x_nk − z_mk|, arguments as for `squared_distances`."""
+    X, Z = about_centres(X, Z, eta)
+    if is_numpy(X):
+        return cdist(X, Z, "cityblock")
+    D = namespace(X).zeros((X.shape[0], Z.shape[0]), dtype=X.dtype, device=device(X))
+    for gap in _gaps(X, Z):
+        D += gap
+    return D
+
+
+def squared_shares(W: Array, D: Array, X: Array, Z: Array, eta: OneOrEach) -> np.ndarray:
+    """Σ_nm W_nm η_k (x_nk − z_mk)² for each input k, (d,), or over all inputs, (1,), if η is one number.
+
+    W (n, m) and D = squared_distances(X, Z, eta).
+    """
+    if np.ndim(eta) == 0:
+        return np.asarray([total(W, D)])
+    X, Z = about_centres(X, Z, np.sqrt(eta))
+    xp = namespace(W, X, Z)
+    products = xp.sum(W, axis=1) @ (X * X) + xp.sum(W, axis=0) @ (Z * Z) - 2.0 * xp.sum((W @ Z) * X, axis=0)
+    shares = np.array(to_numpy(products))
+    farthest = xp.max(xp.abs(xp.concat([X, Z])), axis=0)
+    for k in np.flatnonzero(to_numpy(farthest) > FAR).tolist():
+        gaps = X[:, k][:, None] - Z[:, k][None, :]
+        shares[k] = total(W, gaps * gaps)
+    return shares
+
+
+def absolute_shares(W: Array, D: Array, X: Array, Z: Array, eta: OneOrEach) -> np.ndarray:
+    """Σ_nm W_nm η_k |x_nk − z_mk|, for D = absolute_distances(X, Z, eta), as `squared_shares`."""
+    if np.ndim(eta) == 0:
+        return np.asarray([total(W, D)])
+    return np.asarray([total(W, gap) for gap in _gaps(*about_centres(X, Z, eta))])
+
+
+def _gaps(X: Array, Z: Array) -> Iterator[Array]:
+    """|x_nk − z_mk| (n, m) for one input k after the other."""
+    return (namespace(X, Z).abs(X[:, k][:, None] - Z[:, k][None, :]) for k in range(X.shape[1]))
+
+
+def total(W: Array, A: Array) -> float:
+    """Σ_nm W_nm A_nm, where 0 times infinity is 0."""
+    xp = namespace(W, A)
+    summed = float(np.vdot(W, A) if is_numpy(W) and is_numpy(A) else xp.sum(W * A))
+    if np.isfinite(summed):
+        return summed
+    return float(xp.sum(xp.where(W == 0, xp.zeros_like(W), W * A)))
+
+
+def about_centres(X: Array, Z: Array, scale: OneOrEach) -> tuple[Array, Array]:
+    """Both sets of rows less the mean of Z, times scale; shifted first, to keep digits far from 0."""
+    middle = namespace(X, Z).mean(Z, axis=0)[None, :]
+    factor = asfloat64(np.atleast_1d(scale), like=X)[None, :]
+    return (X - middle) * factor, (Z - middle) * factor
+
+
+def _near(X: np.ndarray) -> bool:
+    """Whether all rows are within √NEAR of the middle."""
+    return bool(column_squares(X.T).max() <= NEAR)
+
+
+def _expanded_squares(X: Array, Z: Array, squares_X: Array, squares_Z: Array) -> Array:
+    """‖x‖² − 2 x·z + ‖z‖² as one product [−2x, ‖x‖², 1] · [z, 1, ‖z‖²], with no second (n, m) array."""
+    xp = namespace(X, Z)
+    left = xp.concat([-2.0 * X, squares_X, xp.ones_like(squares_X)], axis=1)
+    right = xp.concat([Z, xp.ones_like(squares_Z), squares_Z], axis=1)
+    D = left @ right.T
+    return np.maximum(D, 0.0, out=D) if is_numpy(D) else xp.clip(D, 0.0, None)

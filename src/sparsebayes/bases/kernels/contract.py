@@ -1,0 +1,249 @@
+"""Kernel bases: one function φ_m(x) = k(x, z_m) per centre z_m, by default the training points.
+
+A kernel class states its parameters, which of them can be learned, and the formula (`evaluate`).
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from sparsebayes._array import Array, asfloat64, device, diagonal, is_numpy, namespace, take, to_numpy
+from sparsebayes.bases.contract import Basis, BoundBasis, Scale, as_indices, as_points, check_finite, split
+from sparsebayes.bases.kernel_operator import KERNEL_MEMORY, KernelMemory, KernelOperator
+from sparsebayes.bases.kernels.learnable import Learnable, exp_like
+from sparsebayes.bases.kernels.scales import positive_number, positive_scale, resolve_gamma
+from sparsebayes.bases.operators import Operator
+
+SELF_PRODUCTS = 64  # points whose k(x, x) are computed together
+
+
+class CentredBasis(Basis):
+    """A kernel k(x, z) as a basis: φ_m(x) = k(x, z_m) with centres z_m. `a * b` is the product of kernels.
+
+    Attributes
+    ----------
+    learnable : tuple of Learnable
+        The parameters that can be learned. A kernel that has any defines `scale_gradient`.
+    always_positive : bool
+        Whether k is positive semi-definite whatever its parameters and the points.
+    """
+
+    learnable: ClassVar[tuple[Learnable, ...]] = ()
+    always_positive: ClassVar[bool] = False
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether k(x, z) = k(z, x), so that Φ may be computed as its transpose."""
+        return True
+
+    def positive_semidefinite_at(self, Z: Array) -> bool:
+        """Whether K (m, m), K_ij = k(z_i, z_j), is certain to be symmetric and positive semi-definite."""
+        return self.always_positive
+
+    def resolve(self, X: Array, sample_weight: Array | None) -> Self:
+        """This kernel with every parameter checked and made a number.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+            Training rows.
+        sample_weight : array of shape (n,), optional
+            How often each row counts.
+
+        Returns
+        -------
+        CentredBasis
+            Here, with the parameters that can be learned made numbers.
+        """
+        numbers: dict[str, Any] = {}
+        for each in self.learnable:
+            value = getattr(self, each.name)
+            if each.from_data:
+                numbers[each.name] = resolve_gamma(value, X, sample_weight)
+            elif each.per_input:
+                numbers[each.name] = positive_scale(value, each.name, int(X.shape[1]))
+            else:
+                numbers[each.name] = positive_number(value, each.name)
+        return self.with_params(**numbers)
+
+    @abstractmethod
+    def evaluate(self, X: Array, Z: Array) -> Array:
+        """K (n, m), K_nm = k(x_n, z_m), for X (n, d) and Z (m, d). The parameters are numbers."""
+
+    def matrix(self, X: Array, Z: Array) -> Array:
+        """K of `evaluate`; ValueError if it is not finite."""
+        with np.errstate(over="ignore", invalid="ignore"):  # the error names the kernel
+            return check_finite(self.evaluate(X, Z), self)
+
+    def diagonal(self, X: Array) -> Array:
+        """k(x_n, x_n) for the rows of X (n, d): (n,)."""
+        starts = range(0, X.shape[0], SELF_PRODUCTS)
+        blocks = [X[start : start + SELF_PRODUCTS, :] for start in starts]
+        return namespace(X).concat([diagonal(self.matrix(block, block)) for block in blocks])
+
+    def scale_gradient(self, X: Array, Z: Array, D: Array) -> np.ndarray:
+        """Σ_nm D_nm ∂k(x_n, z_m)/∂ log η_p in the order of `scales`: (P,).
+
+        Parameters
+        ----------
+        X, Z : arrays of shape (n, d) and (m, d)
+            Rows and centres.
+        D : array of shape (n, m)
+            The derivative of some L by K. The parameters are numbers.
+        """
+        if self.learnable:
+            raise NotImplementedError(f"{type(self).__name__} has parameters to learn but no scale_gradient")
+        return np.zeros(0)
+
+    def bind(self, X: Array, sample_weight: Array | None = None, centres: Array | None = None) -> BoundKernel:
+        """The kernel with centres at the rows of X, or at the `centres` given."""
+        X = as_points(X)
+        if 0 in X.shape:
+            raise ValueError(f"X must have at least one row and one column, got shape {tuple(X.shape)}")
+        kernel = self.resolve(X, sample_weight)
+        if centres is None:
+            return BoundKernel(kernel, X)
+        Z = asfloat64(as_points(centres, int(X.shape[1]), "centres"), like=X)
+        if not Z.shape[0]:
+            raise ValueError("centres must have at least one row, got none")
+        return BoundKernel(kernel, Z, by_row=False)
+
+    def __mul__(self, other: CentredBasis) -> CentredBasis:
+        # a product is a kernel itself, so its module needs this one
+        from sparsebayes.bases.kernels.composed import KernelProduct
+
+        if not isinstance(other, CentredBasis):
+            return NotImplemented
+        return KernelProduct.joined(self, other)
+
+    def with_params(self, **params: Any) -> Self:
+        """The same kernel with other parameters."""
+        return type(self)(**(self.get_params(deep=False) | params))
+
+    @property
+    def scales(self) -> tuple[Scale, ...]:
+        """The P numbers that can be learned, once the parameters are numbers."""
+        return tuple(scale for each in self.learnable for scale in each.scales(self))
+
+    def with_log_scales(self, values: Any) -> Self:
+        """The same kernel with the scales exp(values), values (P,)."""
+        now = {each.name: getattr(self, each.name) for each in self.learnable}
+        pieces = split(values, [np.size(value) for value in now.values()])
+        return self.with_params(**{k: exp_like(new, now[k]) for k, new in zip(now, pieces, strict=True)})
+
+    def with_scale_per_input(self, d: int) -> Self:
+        """The same kernel with one number for each of d inputs in place of one for all."""
+        names = [each.name for each in self.learnable if each.per_input]
+        return self.with_params(**{name: np.full(d, 1.0) * getattr(self, name) for name in names})
+
+    def log_scale_bounds(self, X: np.ndarray, reach: float, narrowest: float) -> np.ndarray:
+        """Bounds (P, 2) of the log scales from the distances between the rows of X (n, d)."""
+        bounds = (each.log_bounds(self, X, reach, narrowest) for each in self.learnable)
+        return np.concatenate([np.zeros((0, 2)), *bounds])
+
+
+@dataclass(frozen=True, eq=False)
+class BoundKernel(BoundBasis):
+    """φ_m(x) = k(x, z_m).
+
+    Parameters
+    ----------
+    kernel : CentredBasis
+        k, its parameters being numbers.
+    centres : array of shape (M, d)
+        The centres z_m.
+    by_row : bool
+        Whether the centres are the training rows.
+    """
+
+    kernel: CentredBasis
+    centres: Array
+    by_row: bool = True
+
+    @property
+    def n_functions(self) -> int:
+        """M, the number of centres."""
+        return int(self.centres.shape[0])
+
+    def __call__(self, X: Array) -> Array:
+        """Φ (n, M), φ_nm = k(x_n, z_m)."""
+        X = as_points(X, self.centres.shape[1])
+        if 0 in (X.shape[0], self.n_functions):
+            return namespace(X).zeros((X.shape[0], self.n_functions), dtype=X.dtype, device=device(X))
+        return self.kernel.matrix(X, self.centres)
+
+    def select(self, J: Sequence[int]) -> BoundKernel:
+        """The kernel with the centres J."""
+        return replace(self, centres=take(self.centres, as_indices(J, self.n_functions), axis=0))
+
+    def operator(self, X: Array, memory: KernelMemory = KERNEL_MEMORY) -> Operator:
+        """Φ at the rows of X, in memory while it is small, else evaluated whenever it is needed.
+
+        In memory it is stored by columns where that costs nothing, because solvers read columns.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+            Rows.
+        memory : KernelMemory
+            How large the matrix may be.
+
+        Returns
+        -------
+        Operator
+            A `KernelOperator` if the matrix has more than `memory.held` elements.
+        """
+        X = as_points(X, self.centres.shape[1])
+        elements = X.shape[0] * self.n_functions
+        if not elements:
+            return super().operator(X)
+        operator = KernelOperator(self.kernel, X, self.centres, memory)
+        return operator if is_numpy(X) and elements > memory.held else operator.dense()
+
+    @property
+    def vectors(self) -> Array:
+        """The centres, (M, d)."""
+        return self.centres
+
+    def centred_at(self, X: Array) -> BoundKernel:
+        """The same kernel with the rows of X as centres."""
+        return replace(self, centres=as_points(X, self.centres.shape[1]))
+
+    @property
+    def positive_semidefinite(self) -> bool:
+        """Whether the kernel matrix of the centres is certain to be positive semi-definite."""
+        return self.kernel.positive_semidefinite_at(self.centres)
+
+    @property
+    def scales(self) -> tuple[Scale, ...]:
+        """The scales of the kernel."""
+        return self.kernel.scales
+
+    def with_log_scales(self, values: Any) -> BoundKernel:
+        """The kernel with other scales, at the same centres."""
+        return replace(self, kernel=self.kernel.with_log_scales(values))
+
+    def with_scale_per_input(self) -> BoundKernel:
+        """The kernel with one scale per input."""
+        return replace(self, kernel=self.kernel.with_scale_per_input(int(self.centres.shape[1])))
+
+    def scale_gradient(self, X: Array, D: Array) -> np.ndarray:
+        """The gradient of the kernel; ValueError if it is not finite."""
+        X = as_points(X, self.centres.shape[1])
+        D = asfloat64(D, like=X)
+        expected = (X.shape[0], self.n_functions)
+        if tuple(D.shape) != expected:
+            raise ValueError(f"D must have a row per row of X and a column per function, got {tuple(D.shape)}")
+        if 0 in expected or not self.scales:
+            return np.zeros(len(self.scales))
+        with np.errstate(over="ignore", invalid="ignore"):  # the error names the kernel
+            return check_finite(self.kernel.scale_gradient(X, self.centres, D), self.kernel)
+
+    def log_scale_bounds(self, X: Array, reach: float = 1.0, narrowest: float = 0.0) -> np.ndarray:
+        """The bounds of the kernel's scales."""
+        return self.kernel.log_scale_bounds(to_numpy(as_points(X, self.centres.shape[1])), reach, narrowest)

@@ -1,0 +1,107 @@
+"""Parameters of kernels: from the words, numbers and sequences that users write to positive numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sparsebayes._array import Array, asfloat64, namespace
+from sparsebayes._checks import is_number, is_whole
+
+SQUARABLE = (1e-154, 1e153)  # widths r whose r⁻² neither overflows nor loses digits to underflow
+
+OneOrEach = float | np.ndarray  # one number for all inputs, or one per input (d,)
+Gamma = Any  # "scale", "auto" or numbers; OneOrEach once resolved
+Width = Any  # a number or a sequence of d numbers; OneOrEach once resolved
+
+
+def resolve_gamma(gamma: Gamma, X: Array, sample_weight: Array | None = None) -> OneOrEach:
+    """gamma as numbers: "scale" is 1/(d Var(X)) over all entries of X, 1 if they are equal; "auto" is 1/d."""
+    d = int(X.shape[1])
+    if isinstance(gamma, str):
+        if gamma == "auto":
+            return 1.0 / d
+        if gamma == "scale":
+            return _gamma_from_spread(X, sample_weight)
+        raise ValueError(f"gamma must be 'scale', 'auto' or positive numbers, got {gamma!r}")
+    return positive_scale(gamma, "gamma", d)
+
+
+def positive_scale(value: Any, name: str, d: int) -> OneOrEach:
+    """value as one positive number, or as d of them."""
+    try:
+        scale = np.asarray(value)
+    except ValueError:  # a ragged nest of sequences
+        scale = np.asarray(None)
+    if scale.dtype.kind not in "iuf":
+        raise ValueError(f"{name} must be a positive number or {d} of them, got {value!r}")
+    scale = scale.astype(np.float64)
+    if not np.all(np.isfinite(scale) & (scale > 0)):
+        raise ValueError(f"{name} must be positive and finite, got {value!r}")
+    if scale.ndim == 0:
+        return float(scale)
+    if scale.shape != (d,):
+        raise ValueError(f"{name} must have one number per column of X ({d}), got shape {scale.shape}")
+    return scale
+
+
+def inverse_square(scale: OneOrEach, name: str) -> OneOrEach:
+    """scale⁻² of positive numbers; ValueError if that is beyond the range of a float."""
+    least, most = SQUARABLE
+    if np.min(scale) < least or np.max(scale) > most:
+        raise ValueError(f"{name} must be between {least:g} and {most:g}, got {scale!r}: rescale X")
+    return scale**-2.0
+
+
+def positive_number(value: Any, name: str) -> float:
+    """value as one positive number."""
+    if not is_number(value) or value <= 0:
+        raise ValueError(f"{name} must be a positive number, got {value!r}")
+    return float(value)
+
+
+def positive_numbers(values: Any, name: str, count: int | None = None) -> np.ndarray:
+    """values as `count` positive numbers, by default one or more."""
+    if not isinstance(values, list | tuple | np.ndarray) or len(values) != (count or len(values) or 1):
+        raise ValueError(f"{name} must be {count or 'one or more'} positive numbers, got {values!r}")
+    return np.asarray([positive_number(value, f"each of {name}") for value in values])
+
+
+def check_degree(degree: Any) -> int:
+    """degree as an integer of at least 1."""
+    if not is_whole(degree, 1):
+        raise ValueError(f"degree must be an integer of at least 1, got {degree!r}")
+    return int(degree)
+
+
+def check_coef0(coef0: Any) -> float:
+    """coef0 as a finite number."""
+    if not is_number(coef0):
+        raise ValueError(f"coef0 must be a finite number, got {coef0!r}")
+    return float(coef0)
+
+
+def _gamma_from_spread(X: Array, sample_weight: Array | None) -> float:
+    with np.errstate(over="ignore", invalid="ignore"):
+        variance = _variance(X, sample_weight)
+    if variance == 0.0:
+        return 1.0
+    gamma = 1.0 / (int(X.shape[1]) * variance)
+    if not 0.0 < gamma < np.inf:
+        raise ValueError(f"gamma='scale' needs a variance of X within range, got {variance}: rescale X")
+    return gamma
+
+
+def _variance(X: Array, sample_weight: Array | None) -> float:
+    """Variance over all entries of X, row n counted sample_weight[n] times."""
+    xp = namespace(X)
+    n, d = int(X.shape[0]), int(X.shape[1])
+    weights = asfloat64(np.ones(n) if sample_weight is None else sample_weight, like=X)
+    if weights.shape != (n,):
+        raise ValueError(f"sample_weight must have one number per row of X ({n}), got shape {weights.shape}")
+    share = weights[:, None] / (xp.sum(weights) * d)
+    # deviations from an entry of X first: equal entries then have variance 0 exactly
+    deviations = X - X[int(xp.argmax(weights)), 0]
+    deviations = deviations - xp.sum(share * deviations)
+    return float(xp.sum(share * deviations * deviations))

@@ -1,0 +1,337 @@
+"""Sparse Bayesian classification: kernel functions (as SVC) or the columns of X (as LogisticRegression)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from sparsebayes.bases import Columns
+from sparsebayes.core.result import Result
+from sparsebayes.estimators._classes import check_labels, require_two_classes, weigh_classes
+from sparsebayes.estimators._docs import documented
+from sparsebayes.estimators._fitted import Fitted, publish, query_batches
+from sparsebayes.estimators._model import SparseModel
+from sparsebayes.estimators._training import (
+    Candidates,
+    Rows,
+    bind_kernel,
+    fit_candidates,
+    learn,
+    learns,
+    training_rows,
+)
+from sparsebayes.estimators._validation import check_inputs
+from sparsebayes.laplace import Bernoulli, Multinomial, link_inputs, log_probabilities, number_classes
+from sparsebayes.rows.validation import LEAST_ROWS, check_weights
+from sparsebayes.scale_learning import LaplaceEvidence, input_relevance
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class SparseClassification(ClassifierMixin, SparseModel):
+    """p(y|x) = link(Φw + b): the parameters that both classifiers have, and their predictions."""
+
+    class_weight: Any = None
+    moderated: bool = True
+
+    def _training_rows(self, X: Any, y: Any, sample_weight: Any) -> Rows:
+        """The rows of positive weight, validated, of at least two classes."""
+        X = check_inputs(self, X, fitting=True, least=LEAST_ROWS)
+        y = check_labels(y, X.shape[0])
+        weights = weigh_classes(self.class_weight, y, check_weights(sample_weight, len(y)))
+        rows = training_rows(self, X, y, weights)
+        require_two_classes(rows.y)
+        return rows
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """The outputs that the probabilities are made of; they order the classes as those do.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_queries, n_features)
+            Where to predict.
+
+        Returns
+        -------
+        ndarray of shape (n_queries,) or (n_queries, n_classes)
+            Two classes: the log odds of `classes_[1]`, positive where that is predicted. More: for each class
+            the logarithm of its probability, up to a constant of the row. With `moderated=False` these are
+            the outputs Φw + b at the most probable weights.
+        """
+        outputs = self._evaluated(X, link_inputs)
+        return outputs[:, 0] if outputs.shape[1] == 1 else outputs
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities of the classes; averaged over the posterior of the weights if `moderated`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_queries, n_features)
+            Where to predict.
+
+        Returns
+        -------
+        ndarray of shape (n_queries, n_classes)
+            In the order of `classes_`.
+        """
+        return np.exp(self.predict_log_proba(X))
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Logarithms of the probabilities of the classes, finite where a probability rounds to 0 or 1.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_queries, n_features)
+            Where to predict.
+
+        Returns
+        -------
+        ndarray of shape (n_queries, n_classes)
+            In the order of `classes_`.
+        """
+        return self._evaluated(X, log_probabilities)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The class of the largest `predict_proba`.
+
+        For two classes it does not depend on `moderated`; for more, moderation may prefer a class with almost
+        the largest output that is better known.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_queries, n_features)
+            Where to predict.
+
+        Returns
+        -------
+        ndarray of shape (n_queries,)
+            Labels out of `classes_`.
+        """
+        outputs = self._evaluated(X, link_inputs)
+        chosen = (outputs[:, 0] > 0).astype(int) if outputs.shape[1] == 1 else outputs.argmax(axis=1)
+        return self.classes_[chosen]
+
+    def _evaluated(self, X: Any, of_columns: Callable[[Result, Any, bool], np.ndarray]) -> np.ndarray:
+        """What `of_columns` makes of the functions of the weights (n, n_terms), a batch of rows at a time."""
+        check_is_fitted(self)
+        fitted, result = self._fitted, self._fitted.result
+        size, outputs = len(result.mean), result.outputs
+        batches = query_batches(self, X, fitted.basis.n_functions + (1 + outputs) * size + outputs**2)
+        columns = (fitted.basis(rows)[:, fitted.position] for rows in batches)
+        return np.concatenate([of_columns(result, each, bool(self.moderated)) for each in columns])
+
+
+def _fit_labels(model: Any, candidates: Candidates, rows: Rows) -> Fitted:
+    """The fitted model of labels: one output for two classes, one for each of more."""
+    two = len(number_classes(rows.y)[0]) == 2
+    result = fit_candidates(model, candidates, rows, likelihood=Bernoulli() if two else Multinomial())
+    return Fitted.of(candidates, result, rows.columns)
+
+
+def _publish(model: Any, candidates: Candidates, fitted: Fitted, **more: Any) -> None:
+    """Set the fitted attributes of a classifier; `more` are those that not both classifiers have."""
+    result = fitted.result
+    publish(
+        model,
+        candidates,
+        fitted,
+        classes_=result.classes,
+        intercept_=result.intercept,
+        alpha_=fitted.of_weights(result.alpha, np.inf),
+        gamma_=fitted.of_weights(result.gamma, 0.0),
+        terms_=np.column_stack([fitted.position, result.output]),
+        **more,
+    )
+
+
+@documented
+@dataclass(eq=False, repr=False, kw_only=True)
+class RelevanceVectorClassifier(SparseClassification):
+    """Relevance vector machine: kernel classification with few kernel functions and probabilities.
+
+    One candidate function k(·, x_m) is centred at each training point x_m, and the evidence decides which to
+    select, for each output on its own: f(x) = Σ_m w_m k(x, x_m) + b, w_m ~ N(0, 1/α_m), p(y|x) = 1/(1+exp(−f))
+    for two classes and softmax(f) with one output per class for more. The posterior is approximated by a
+    Gaussian at its mode (Laplace), jointly for all outputs [T01, 3; TF03, 2.2].
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    {classes_}
+    {relevance_}
+    {relevance_vectors_}
+    {dual_coef_=dual_coef_of_outputs_}
+    {intercept_=intercepts_}
+    {alpha_}
+    {gamma_}
+    {degrees_of_freedom_}
+    {terms_}
+    {covariance_}
+    {log_evidence_}
+    {evidence_path_}
+    {trace_}
+    {candidates_}
+    {n_iter_}
+    {converged_}
+    {certificate_}
+    {scales_}
+    {input_relevance_}
+    {n_features_in_}
+    {feature_names_in_}
+
+    See Also
+    --------
+    SparseBayesClassifier : The columns of X themselves are the candidates.
+    RelevanceVectorRegressor : The same for targets that are numbers.
+
+    Notes
+    -----
+    X must be dense. Rows that repeat one another give one candidate, the first of them. For every class against
+    the rest use scikit-learn's `OneVsRestClassifier`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsebayes import RelevanceVectorClassifier
+    >>> X = np.random.default_rng(0).uniform(-2, 2, (200, 2))
+    >>> y = np.where(X[:, 0] ** 2 + X[:, 1] ** 2 < 2, "inside", "outside")
+    >>> model = RelevanceVectorClassifier().fit(X, y)
+    >>> model.predict([[0.0, 0.0], [2.0, 2.0]])
+    array(['inside', 'outside'], dtype='<U7')
+    >>> len(model.relevance_) < 10
+    True
+    """
+
+    kernel: Any = field(default="rbf", kw_only=False)
+    gamma: Any = "scale"
+    degree: int = 3
+    coef0: float = 0.0
+    centres: Any = None
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training inputs; the kernel matrix for kernel="precomputed".
+        y : array-like of shape (n_samples,)
+            Labels of at least two classes: of any type that can be sorted, except real numbers that are not
+            integers.
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each row counts: integer weights equal repeated rows, and rows of weight zero do not
+            count, nor as candidates; the classes are those of the rows that remain.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        rows = self._training_rows(X, y, sample_weight)
+        bound, more = bind_kernel(self, rows), {}
+        if learns(self.gamma):
+            bound = learn(self, bound, rows, self._evidence(rows)).bound
+        candidates = Candidates.of(bound, rows)
+        fitted = _fit_labels(self, candidates, rows)
+        weights = fitted.of_weights(fitted.result.mean, 0.0)
+        if learns(self.gamma):
+            more["scales_"] = np.exp(bound.log_scales)
+            more["input_relevance_"] = input_relevance(fitted.basis, weights.T, rows.X, rows.y, rows.weights)
+        _publish(self, candidates, fitted, dual_coef_=weights, **more)
+        return self
+
+    def _evidence(self, rows: Rows) -> LaplaceEvidence:
+        """The labels as the Gaussian process sees them: one column for two classes, else one for each."""
+        classes, numbers = number_classes(rows.y)
+        codes = np.eye(len(classes))[numbers][:, 1 if len(classes) == 2 else 0 :]
+        return LaplaceEvidence(codes, rows.counts, bool(self.fit_intercept), Bernoulli())
+
+
+@documented
+@dataclass(eq=False, repr=False, kw_only=True)
+class SparseBayesClassifier(SparseClassification):
+    """Sparse Bayesian logistic regression: the columns of X are the candidates, the evidence selects a few.
+
+    f(x) = Σ_m w_m x_m + b, w_m ~ N(0, 1/α_m), with columns of its own for each output; p(y|x) = 1/(1+exp(−f))
+    for two classes and softmax(f) with one output per class for more. The posterior is approximated by a
+    Gaussian at its mode (Laplace), jointly for all outputs [T01, 3; TF03, 2.2].
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    {classes_}
+    {relevance_}
+    {relevance_vectors_}
+    {coef_=dual_coef_of_outputs_}
+    {intercept_=intercepts_}
+    {alpha_}
+    {gamma_}
+    {degrees_of_freedom_}
+    {terms_}
+    {covariance_}
+    {log_evidence_}
+    {evidence_path_}
+    {trace_}
+    {candidates_}
+    {n_iter_}
+    {converged_}
+    {certificate_}
+    {n_features_in_}
+    {feature_names_in_}
+
+    See Also
+    --------
+    RelevanceVectorClassifier : Kernel functions centred at the training points are the candidates.
+    SparseBayesRegressor : The same for targets that are numbers.
+
+    Notes
+    -----
+    X may be dense or SciPy-sparse; a sparse X is never densified, even with an intercept. The scale of a column
+    does not matter. Columns that repeat an earlier one or its negative, and zero or (with an intercept) constant
+    ones, are never selected. For every class against the rest use scikit-learn's `OneVsRestClassifier`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsebayes import SparseBayesClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((200, 20))
+    >>> y = 3 * X[:, 4] - 2 * X[:, 7] + rng.standard_normal(200) > 0
+    >>> SparseBayesClassifier(prior="bic").fit(X, y).relevance_
+    array([4, 7])
+    """
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like or SciPy-sparse matrix of shape (n_samples, n_features)
+            Training inputs.
+        y : array-like of shape (n_samples,)
+            Labels of at least two classes: of any type that can be sorted, except real numbers that are not
+            integers.
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each row counts: integer weights equal repeated rows, and rows of weight zero do not
+            count; the classes are those of the rows that remain.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        rows = self._training_rows(X, y, sample_weight)
+        candidates = Candidates.of(Columns().bind(rows.X), rows)
+        fitted = _fit_labels(self, candidates, rows)
+        _publish(self, candidates, fitted, coef_=fitted.of_weights(fitted.result.mean, 0.0))
+        return self

@@ -1,0 +1,182 @@
+"""One text for each parameter and fitted attribute that several estimators share.
+
+An estimator writes `{parameters}` and the names of its attributes in its docstring; `documented` fills them in.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+from inspect import cleandoc
+from textwrap import indent
+from typing import Any
+
+
+class Parameters:
+    """Parameters of the estimators.
+
+    kernel : str, callable, Basis or BoundBasis, default="rbf"
+        "rbf", "laplacian", "matern", "rational-quadratic", "poly", "linear", "cosine", "sigmoid",
+        "histogram-intersection", "linear-spline", "cubic-spline", "thin-plate-spline" or "precomputed" (X is
+        the kernel matrix, the training points in its columns); a callable k(X, Z) that returns an array
+        (n, m); a basis object, such as `RBF(gamma=[1.0, 0.1]) + Columns(degree=2)`; or a basis that is bound
+        already, such as `RBF(gamma=1.0).bind(Z)`, whose functions are used as they are.
+    gamma : {"scale", "auto", "evidence", "ard"}, float or sequence of float, default="scale"
+        Scale of the named kernels "rbf", "laplacian", "matern", "rational-quadratic", "poly" and "sigmoid",
+        one for all inputs or one each. "scale" is 1 / (n_features · Var(X)), "auto" is 1 / n_features. A
+        Gaussian of width r has gamma = 1/r². "evidence" learns one width, "ard" a scale for each input, of
+        any kernel or basis that has scales, whatever scales a basis object was given: they maximise the log
+        marginal likelihood of the Gaussian process with the same functions (except wavelets, cosines and
+        spikes, which are not part of it), on up to 1000 rows and, in regression, by a subset of regressors
+        beyond that. On up to 1000 rows of a regression, columns beside a kernel that are irrelevant to the
+        Gaussian process are screened out.
+    degree : int, default=3
+        Degree of kernel="poly".
+    coef0 : float, default=0.0
+        Constant in kernel="poly" and kernel="sigmoid".
+    centres : array-like of shape (n_centres, n_features), optional
+        Points that the kernel functions are centred at; None for the training points.
+    prior : {"uniform", "aic", "bic", "ric"} or Prior, or a list of them, default="uniform"
+        Prior on the precision of each weight. "uniform" is the classical relevance vector machine; the others
+        are sparser, in this order. Objects: `Uniform`, `Gamma`, `Smoothness`, `Laplace`. A list has one prior
+        for each part of a concatenation of bases.
+    solver : {"auto", "active-set", "thorough", "greedy", "sequential", "mackay", "em"} or Solver, default="auto"
+        How the evidence is maximised. "auto" is a closed form for orthonormal functions without intercept and
+        weights, else "active-set". Objects: `ActiveSet`, `Greedy`, `Sequential`, `FixedPoint`.
+    likelihood : {"gaussian", "generalized-normal"} or likelihood object, default="gaussian"
+        The noise. `Gaussian(prior=(c, d))` has a Gamma(c, d) prior on 1/σ². `GeneralizedNormal(shape=p)` has
+        the density ∝ exp(−|ε/s|^p) with p from 2 (Gaussian) to 8 (sharp bounds, such as those of rounding);
+        shape="evidence" estimates p, which stays 2 unless another value gains ½ log n in evidence plus log
+        priors, and if there are fewer than ten rows for each weight. With p > 2 posterior and evidence are
+        Laplace's approximation, a fit takes longer, and all rows have to be in memory.
+    noise_variance : float, optional
+        σ² > 0 if it is known. None estimates it.
+    class_weight : dict or "balanced", optional
+        Weights of the classes, {label: weight}, by which the sample weights are multiplied; 1 for labels that
+        are not named. "balanced" is n / (n_classes · n_class), rows counted by their sample weights.
+    fit_intercept : bool, default=True
+        Whether every output has an intercept with a flat prior, which is integrated out. In a regression the
+        evidence ∫ p(y | b) db is then the density of the n − 1 orthonormal contrasts of y, divided by √n;
+        without an intercept it is the density of y under N(0, σ²I + ΦA⁻¹Φᵀ).
+    moderated : bool, default=True
+        Whether probabilities are averaged over the posterior of the weights (Laplace's Gaussian), which makes
+        them less certain where the model knows little: by the trapezium rule for two classes, exact to 1e-4
+        up to a variance of 256, and over 128 fixed points spread like the posterior for more. With False they
+        are those of the most probable weights. Read when predicting: `set_params` changes it without another
+        fit.
+    variance : {"auto", "posterior", "augmented", "gp"}, default="auto"
+        What the standard deviation of a prediction rests on. "posterior" is that of the sparse model, which
+        with a local kernel shrinks to the noise far from the relevance vectors. "auto" is the same and, with
+        gamma="evidence" or "ard" on up to 1000 rows, a constant is added, `excess_variance_`, for what the
+        sparse model does not know of the functions that were not selected; a covariance has it on its diagonal.
+        "augmented" adds one more function, centred at the query point, with the prior variance of the
+        training targets: the standard deviation then grows with the distance from the data [Rasmussen &
+        Quiñonero-Candela 2005, RVM*]. Fitting then keeps the training rows, and a prediction costs a pass
+        over them. "gp", with gamma="evidence" or "ard", is that of the Gaussian process that the scales were
+        learned from, given up to 1000 rows. The mean is always that of the sparse model.
+    max_iter : int, default=10000
+        Most iterations of the solver; a `ConvergenceWarning` says when they did not suffice.
+    tol : float, default=1e-6
+        What a move must gain, in nats, and how far a log α must move, for the solver to go on. With 1e-2 the
+        default solver ends sooner, mostly a fraction of a nat lower.
+    random_state : int, RandomState instance or None, default=None
+        Seed of solvers that draw candidates at random. The default solver draws nothing.
+    verbose : int, default=0
+        1 prints every move and every tenth iteration to standard error, 2 every iteration.
+    callback : callable, optional
+        Called with a `Progress` each iteration; a true return value stops the fit.
+    """
+
+
+class Attributes:
+    """Fitted attributes of the estimators.
+
+    classes_ : ndarray of shape (n_classes,)
+        The labels, ascending. Two classes have one output, positive for the second; more have one each.
+    relevance_ : ndarray of int, shape (n_relevant,)
+        Numbers of the selected candidates, ascending: the rows of X in `fit` (or of `centres`) that they are
+        centred at. For a concatenation of bases, their numbers in the list of all candidates, part by part.
+    relevance_vectors_ : ndarray of shape (n_centres, n_features_in_)
+        The points that the selected functions are centred at, for those that have a centre. Empty for
+        kernel="precomputed", as the points themselves are unknown, and for columns.
+    dual_coef_ : ndarray of shape (n_relevant,)
+        Posterior means of the weights of the selected functions, in the order of `relevance_`.
+    coef_ : ndarray of shape (n_relevant,)
+        Posterior means of the weights of the selected columns, in the order of `relevance_`.
+    dual_coef_of_outputs_ : ndarray of shape (n_outputs, n_relevant)
+        Most probable weights of the selected functions, in the order of `relevance_`; 0 if a function is not
+        part of an output.
+    intercept_ : float
+        The intercept; 0 with `fit_intercept=False`.
+    intercepts_ : ndarray of shape (n_outputs,)
+        The intercepts, which sum to 0 for more than two classes; 0 with `fit_intercept=False`.
+    components_ : ndarray of shape (n_parts, n_samples)
+        For a concatenation of bases, what each part contributes at the training rows of positive weight: with
+        `intercept_` they sum to the fitted values.
+    alpha_ : ndarray, as the weights
+        Prior precisions α of the weights; infinite if a function is not part of an output.
+    gamma_ : ndarray, as the weights
+        How well the data determine each weight, γ = 1 − αΣ_mm, from 0 to 1; 0 if a function is not part of an
+        output.
+    degrees_of_freedom_ : float
+        Effective degrees of freedom, the sum of `gamma_`.
+    terms_ : ndarray of int, shape (n_terms, 2)
+        The weights that are not 0: position in `relevance_`, and output.
+    noise_variance_ : float
+        σ², estimated or as given.
+    noise_shape_ : float
+        The shape p of the noise; 2 is Gaussian.
+    excess_variance_ : float
+        What variance="auto" adds to the variance of every prediction: the mean square error that the Gaussian
+        process expects of this model at a training row, both without that row, less what this model expects
+        itself. 0 if that is negative, if no scales were learned, beyond 1000 rows, and beside `Wavelet`, `DCT`
+        or `Spike`, which are not in the Gaussian process.
+    covariance_ : ndarray of shape (n_terms, n_terms)
+        Posterior covariance Σ of the weights that are not 0.
+    log_evidence_ : float
+        Log marginal likelihood of y (Laplace's approximation for labels); `fit_intercept` says how an
+        intercept is counted.
+    evidence_path_ : ndarray
+        Evidence plus log priors at each iteration, and at the end.
+    trace_ : tuple of Move
+        What the solver did, move by move: how many functions it concerned, what it gained, how long it took.
+    candidates_ : CandidateScores
+        S, Q, s, q and θ of every candidate at the solution [TF03]; None if there are too many.
+    n_iter_ : int
+        Iterations of the solver, or rounds that scored all candidates for labels.
+    converged_ : bool
+        Whether the fit ended by its own criterion.
+    certificate_ : Certificate
+        What is known of the solution: whether it is a local maximum, and by how much not.
+    scales_ : ndarray of shape (n_scales,)
+        With gamma="evidence" or "ard", the scales that were learned, part by part, input by input.
+    input_relevance_ : ndarray of shape (n_features_in_,)
+        With gamma="evidence" or "ard", the effect of each input: the mean square by which the prediction moves
+        on training rows when the input is set to its mean, over its variance on them.
+    n_features_in_ : int
+        Columns of X seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of those columns, if all of them are strings.
+    """
+
+
+def documented(cls: Any) -> Any:
+    """A class decorator that fills in the docstring of an estimator.
+
+    `{parameters}` becomes the texts of all parameters in `Parameters`, a line `{name}` the text of that fitted
+    attribute in `Attributes`, and a line `{name=key}` the text under `key`.
+    """
+    doc = "\n".join(f"    {{{field.name}}}" for field in fields(cls)).join(cls.__doc__.split("    {parameters}"))
+    texts = _entries(Attributes) | _entries(Parameters)
+    cls.__doc__ = re.sub(r"^    \{(\w+?)(?:=(\w+))?\}$", lambda found: _text(texts, *found.groups()), doc, flags=re.M)
+    return cls
+
+
+def _entries(texts: type) -> dict[str, str]:
+    """The entries "name : type and text" of a docstring."""
+    entry = r"^(\w+) : (.*?)(?=^\w|\Z)"
+    return dict(re.findall(entry, cleandoc(texts.__doc__ or ""), re.M | re.S))
+
+
+def _text(texts: dict[str, str], name: str, key: str | None) -> str:
+    return indent(f"{name} : {texts[key or name].rstrip()}", "    ")

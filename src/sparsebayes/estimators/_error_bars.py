@@ -1,0 +1,153 @@
+"""Variances of predictions that are not those of the sparse model.
+
+The variance of the RVM*: one more basis function at the query point [Rasmussen & Quiñonero-Candela 2005]. Far
+from its centres every basis function of a relevance vector machine is nearly zero, so that its predictive
+variance shrinks to the noise just where it knows least. With one more function k(·, x*) in the model, of prior
+precision α*, the variance at x* gains
+
+    e*² / (α* + S*),    e* = k(x*, x*) − φ(x*)ᵀ Σ ΦᵀBφ*,    S* = φ*ᵀBφ* − φ*ᵀBΦ Σ ΦᵀBφ*,
+
+φ* = k(X, x*) on the training rows, B = βI: S* is TF03's sparsity of the new function and e* its residual at
+x* [TF03, eq. 24]. With an intercept φ(x*), Φ, φ* and k(x*, x*) lose their weighted training means. B counts
+sample weights, and is the curvature of the log-likelihood if the noise is not Gaussian.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from sparsebayes.bases import BoundBasis
+from sparsebayes.core.result import Result
+from sparsebayes.estimators._fitted import Fitted
+from sparsebayes.estimators._training import Rows
+from sparsebayes.scale_learning import GaussianProcessPosterior
+
+SMALL_BLOCK = 256  # queries at a time that are always affordable
+
+
+class ErrorBars(ABC):
+    """The variance of a new target at queries X (q, d); columns (q, S) are the selected functions there.
+
+    n : training rows that a query is compared with; 0 if none.
+    """
+
+    n: int = 0
+
+    @abstractmethod
+    def variance(self, X: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """The variance at each query, (q,)."""
+
+    @abstractmethod
+    def covariance(self, X: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """The covariance of all queries jointly, (q, q)."""
+
+
+@dataclass(frozen=True, eq=False)
+class PosteriorBars(ErrorBars):
+    """σ² + (φ−φ̄)ᵀΣ(φ−φ̄) + Var b of the sparse model, and an excess that is the same at all queries."""
+
+    result: Result
+    excess: float = 0.0
+
+    def variance(self, X: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """The variance at each query, (q,)."""
+        return self.result.variance(columns) + self.excess
+
+    def covariance(self, X: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """The covariance (q, q); noise and excess are on its diagonal."""
+        result = self.result
+        centred = columns - result.centre
+        covariance = centred @ result.covariance @ centred.T + result.intercept_covariance
+        covariance[np.diag_indices_from(covariance)] += result.noise_variance + self.excess
+        return covariance
+
+
+@dataclass(frozen=True, eq=False)
+class ProcessBars(ErrorBars):
+    """The variance of the Gaussian process that scales were learned from, with the noise σ² of the sparse model."""
+
+    posterior: GaussianProcessPosterior
+    noise_variance: float
+
+    @property
+    def n(self) -> int:  # type: ignore[override]
+        """Rows that the process was given."""
+        return self.posterior.n
+
+    def variance(self, X: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """σ² + Var f at each query, (q,)."""
+        return self.noise_variance + self.posterior.variance(X)
+
+    def covariance(self, X: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """σ²I + Cov f, (q, q)."""
+        return self.posterior.covariance(X) + self.noise_variance * np.eye(len(X))
+
+
+@dataclass(frozen=True, eq=False)
+class AugmentedBars(ErrorBars):
+    """The variance of the RVM*, and what it needs of the training data.
+
+    basis : the selected functions; `centred_at` gives the extra one.
+    X (N, d), precisions (N,) : training rows, and B.
+    Phi : selected functions there (N, S), centred if the model has an intercept.
+    target_variance : weighted variance of the training targets, the prior variance of k(x*, x*)w*.
+    """
+
+    basis: BoundBasis
+    X: np.ndarray
+    precisions: np.ndarray
+    Phi: np.ndarray
+    target_variance: float
+    result: Result
+
+    @classmethod
+    def of(cls, fitted: Fitted, rows: Rows) -> AugmentedBars:
+        """The error bars of a model fitted to these rows."""
+        basis, result, y, counts = fitted.basis, fitted.result, rows.y, rows.counts
+        variance = float(np.average((y - np.average(y, weights=counts)) ** 2, weights=counts))
+        columns = basis(rows.X)
+        curvature = result.likelihood.curvature_factors(y[:, None], result.f_mean(columns))[0][:, 0]
+        return cls(basis, rows.X.copy(), counts * curvature, columns - result.centre, variance, result)
+
+    @property
+    def n(self) -> int:  # type: ignore[override]
+        """All training rows."""
+        return len(self.X)
+
+    def covariance(self, X: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """ValueError: there is none."""
+        raise ValueError("return_cov has no meaning with variance='augmented': every query has a function of its own.")
+
+    def variance(self, X: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """The variance of the sparse model, and e*²/(α* + S*), at each query (q,)."""
+        result = self.result
+        extra = self.basis.centred_at(X)
+        assert extra is not None  # `check_centre` has seen to it
+        phi, own = extra(self.X), np.diagonal(extra(X))  # k(X_train, x*) (N, q) and k(x*, x*) (q,)
+        alpha = own**2 / self.target_variance  # so that the prior variance of the function at x* is that of y
+        if result.has_intercept:
+            means = self.precisions @ phi / self.precisions.sum()
+            phi, own = phi - means, own - means
+        weighted = self.precisions[:, None] * phi
+        projections = self.Phi.T @ weighted  # ΦᵀBφ* (S, q)
+        mixed = result.covariance @ projections  # ΣΦᵀBφ*
+        e = own - np.sum((columns - result.centre).T * mixed, axis=0)
+        S = np.sum(phi * weighted, axis=0) - np.sum(projections * mixed, axis=0)
+        precision = alpha + np.maximum(S, 0.0)
+        # a function that is zero at x* and on the training rows adds nothing
+        gained = np.where(precision > 0, e**2 / np.where(precision > 0, precision, 1.0), 0.0)
+        return result.variance(columns) + gained
+
+
+def check_centre(basis: BoundBasis, X: np.ndarray) -> None:
+    """Raise ValueError unless a basis has exactly one function to centre at a query point."""
+    moved = basis.centred_at(X[:1])
+    count = 0 if moved is None else moved.n_functions
+    if count != 1:
+        raise ValueError(
+            "variance='augmented' needs a kernel of which exactly one part is centred at training points, "
+            f"got {count} such parts."
+        )

@@ -1,0 +1,103 @@
+"""A fitted model: its functions, its result, and what both are published as."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from sklearn.utils import gen_batches
+
+from sparsebayes.bases import BoundBasis
+from sparsebayes.core.result import Result
+from sparsebayes.estimators._training import Candidates
+from sparsebayes.estimators._validation import check_inputs, check_values
+from sparsebayes.rows.chunks import affordable
+from sparsebayes.rows.sources import is_too_large, release
+
+LARGEST_BATCH = 1 << 19  # numbers in the columns of the queries predicted together: they stay in the cache
+KEPT = ("n_features_in_", "feature_names_in_")  # what validation sets
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """The selected functions and the model of their weights.
+
+    basis : the selected functions.  result : the model; its weights belong to functions of the candidates.
+    position : the place among the selected functions of each weight, (S,).
+    columns : the columns of a query that are used, if X is a kernel matrix and rows had weight zero.
+    """
+
+    basis: BoundBasis
+    result: Result
+    position: np.ndarray
+    columns: np.ndarray | None
+
+    @classmethod
+    def of(cls, candidates: Candidates, result: Result, columns: np.ndarray | None = None) -> Fitted:
+        """The model that was fitted to these candidates."""
+        selected = np.unique(result.active)
+        basis = candidates.bound.select(selected.tolist())
+        return cls(basis, result, np.searchsorted(selected, result.active), columns)
+
+    def query(self, X: Any) -> Any:
+        """Validated inputs as the basis takes them."""
+        return X if self.columns is None else X[:, self.columns]
+
+    def of_weights(self, values: np.ndarray, other: float) -> np.ndarray:
+        """Values of the weights as (outputs, functions), `other` where a function has no weight."""
+        table = np.full((self.result.outputs, self.basis.n_functions), other)
+        table[self.result.output, self.position] = values
+        return table
+
+
+def publish(estimator: Any, candidates: Candidates, fitted: Fitted, **attributes: Any) -> None:
+    """Set the fitted attributes of an estimator, in place of those of an earlier fit.
+
+    attributes : those that not all estimators have; one that is None is not set.
+    """
+    result, scores = fitted.result, fitted.result.candidates
+    forget(estimator)
+    attributes |= {
+        "_fitted": fitted,
+        "relevance_": candidates.numbers[np.unique(result.active)],
+        "relevance_vectors_": fitted.basis.known_centres(estimator.n_features_in_),
+        "degrees_of_freedom_": result.degrees_of_freedom,
+        "log_evidence_": result.log_evidence,
+        "evidence_path_": result.evidence_path,
+        "trace_": result.trace,
+        "n_iter_": result.n_iter,
+        "converged_": result.converged,
+        "certificate_": result.certificate,
+    }
+    if scores is not None:
+        attributes["candidates_"] = replace(scores, function=candidates.numbers[scores.function])
+    for name, value in attributes.items():
+        if value is not None:
+            setattr(estimator, name, value)
+
+
+def forget(estimator: Any) -> None:
+    """Remove the fitted attributes of an earlier fit."""
+    for name in [name for name in vars(estimator) if name.endswith("_") and name not in KEPT]:
+        delattr(estimator, name)
+    vars(estimator).pop("_fitted", None)
+
+
+def query_batches(estimator: Any, X: Any, width: int, most: int | None = None) -> Iterator[Any]:
+    """The rows of X as the fitted basis takes them, in batches bounded by the working memory.
+
+    width : numbers that are needed for a row, besides its own.  most : rows in a batch at most.
+    """
+    fitted, on_disk = estimator._fitted, is_too_large(X)
+    whole = check_inputs(estimator, X[:1] if on_disk else X, fitting=False)
+    n, d = X.shape if on_disk else whole.shape
+    # every batch of sparse rows costs a look at all columns, so that fewer of them are better
+    few = scipy.sparse.issparse(whole) or fitted.basis.few_batches
+    numbers = affordable() if few else min(affordable(), LARGEST_BATCH)
+    step = max(1, numbers // max(width + (d if on_disk else 0), 1))
+    for batch in gen_batches(n, min(n, step if most is None else min(step, most))):
+        yield fitted.query(check_values(estimator, X[batch], fitting=False) if on_disk else whole[batch])
+        release(X)

@@ -1,0 +1,236 @@
+"""The public `fit`: it chooses the path that suits the design and the likelihood, and follows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol, cast
+
+import array_api_compat
+import numpy as np
+from sklearn.utils import check_random_state
+
+from sparsebayes._array import Array, namespace
+from sparsebayes._checks import is_number, require_whole
+from sparsebayes.bases.kernel_operator import KernelOperator
+from sparsebayes.bases.operators import Operator, as_operator
+from sparsebayes.core.noise import Gaussian
+from sparsebayes.core.prior import Prior
+from sparsebayes.core.quadratic import Quadratic
+from sparsebayes.core.result import Result
+from sparsebayes.core.solver import Solver
+from sparsebayes.core.units import Units
+from sparsebayes.laplace import Bernoulli, GeneralizedNormal, LaplacePath, Multinomial, NoisePath
+from sparsebayes.large_kernels import KernelPath
+from sparsebayes.priors import as_prior
+from sparsebayes.rows.memory import summarise
+from sparsebayes.rows.passes import RowPasses
+from sparsebayes.rows.sources import is_chunked, is_too_large
+from sparsebayes.rows.triangle import Triangle
+from sparsebayes.rows.validation import (
+    ChunkCheck,
+    check_design,
+    check_targets,
+    check_total,
+    check_weights,
+    read_chunks,
+)
+from sparsebayes.signals.closed_form import Orthonormal
+from sparsebayes.signals.path import OrthonormalPath
+from sparsebayes.solvers import NAMED, ActiveSet, as_solver
+from sparsebayes.solvers.monitor import FitMonitor, Progress
+from sparsebayes.solvers.regression import NoiseOptions, checked_variance, solve_regression, warn_about
+
+AUTO = "auto"
+SOLVERS: dict[str, Solver] = {AUTO: ActiveSet(), **NAMED, "orthonormal": Orthonormal()}
+LIKELIHOODS = {
+    "gaussian": Gaussian(),
+    "generalized-normal": GeneralizedNormal(),
+    "bernoulli": Bernoulli(),
+    "multinomial": Multinomial(),
+}
+
+
+def fit(
+    Phi: Any,
+    y: Any = None,
+    *,
+    likelihood: Any = "gaussian",
+    prior: Any = "uniform",
+    solver: Any = AUTO,
+    noise_variance: float | None = None,
+    initial_noise_variance: float | None = None,
+    fit_intercept: bool = False,
+    sample_weight: Any = None,
+    max_iter: int = 10000,
+    tol: float = 1e-6,
+    random_state: Any = None,
+    verbose: int = 0,
+    callback: Callable[[Progress], Any] | None = None,
+) -> Result:
+    """Fit y ~ p(y | Φw + b) with a sparse Bayesian prior on w; any N×M design, M larger than N included.
+
+    Parameters
+    ----------
+    Phi : array of shape (N, M), SciPy-sparse matrix, Operator, iterable of chunks, or Triangle
+        The design, one column per basis function, of any array-API namespace. An array on disk (a memory map, or
+        an object with shape, dtype and rows by slicing) beyond a fourth of scikit-learn's `working_memory` is
+        read in blocks of rows, and so is an iterable of chunks (Phi, y) or (Phi, y, sample_weight). A
+        `rows.triangle.Triangle`, the statistics of chunks that were read, is accepted as well.
+    y : array of shape (N,)
+        Targets, or labels for a likelihood of classes; None if Phi gives chunks or is a Triangle.
+    likelihood : {"gaussian", "generalized-normal", "bernoulli", "multinomial"} or likelihood object
+        p(y | f): `Gaussian(prior=(c, d))`, `GeneralizedNormal(shape="evidence")`, `Bernoulli()`,
+        `Multinomial()`, or a subclass of `laplace.LaplaceLikelihood`. All but the Gaussian one use Laplace's
+        approximation, and need all rows in memory.
+    prior : {"uniform", "aic", "bic", "ric"} or Prior
+        Prior on the precision of each weight.
+    solver : {"auto", "active-set", "thorough", "greedy", "sequential", "mackay", "em", "orthonormal"} or Solver
+        "auto" is the closed form, "orthonormal", if the functions are known to be orthonormal (a
+        `TransformOperator`, no intercept, no weights), else "active-set". "thorough" is
+        ActiveSet(annealing=10, regrowth=4), for dictionaries whose parts can do each other's work, at three to
+        twenty times the cost.
+    noise_variance : float, optional
+        σ² > 0 if it is known, None to estimate it; for likelihoods that have a noise variance.
+    initial_noise_variance : float, optional
+        A guess at σ² if it is estimated: functions are first selected with σ² held there. Better too small than
+        too large: a superfluous function is soon pruned, but a missing one keeps σ² large, and a large σ² keeps
+        it out. If a kernel matrix cannot be held in memory, σ² starts there but is not held. None lets σ² move
+        at once, from a tenth of the variance of y.
+    fit_intercept : bool
+        Whether an intercept with a flat prior is added and integrated out, one for each output. The evidence of
+        a regression is then that of the N−1 contrasts of y, less ½ log N.
+    sample_weight : array of shape (N,), optional
+        How often each row counts, ≥ 0.
+    max_iter, tol : int, float
+        Iterations allowed; what a move must gain, in nats, and how far a log α must move, to go on.
+    random_state : int, RandomState instance or None
+        Seed of solvers that draw candidates at random.
+    verbose : int
+        1 prints every move and every tenth iteration to standard error, 2 every iteration.
+    callback : callable, optional
+        Called with a `Progress` each iteration; a true return value stops the fit.
+
+    Returns
+    -------
+    Result
+        The fitted model in the units of the data.
+    """
+    likelihood = _as_likelihood(likelihood)
+    monitor = make_monitor(max_iter, tol, random_state, verbose, callback)
+    variance = checked_variance(noise_variance, "noise_variance")
+    guess = checked_variance(initial_noise_variance, "initial_noise_variance")
+    prior = as_prior(prior)
+    chosen = as_solver(solver, SOLVERS)
+    path = path_for(Phi, y, sample_weight, bool(fit_intercept), likelihood, variance, guess)
+    if isinstance(solver, str) and solver == AUTO:
+        chosen = path.default_solver
+    result = path.fit(prior, chosen, monitor)
+    warn_about(result, monitor)
+    return result
+
+
+class Path(Protocol):
+    """One way from data to a fitted model.  default_solver : what solver="auto" means on it."""
+
+    @property
+    def default_solver(self) -> Solver:
+        """A solver that suits the path."""
+
+    def fit(self, prior: Prior, solver: Solver, monitor: FitMonitor) -> Result:
+        """The fitted model, in the units of the data."""
+
+
+@dataclass(frozen=True, eq=False)
+class StatisticsPath:
+    """A regression with Gaussian noise: the statistics of the rows are all that is needed of them.
+
+    summarise : reads the rows, and returns the quadratic of the scaled problem and its units.
+    """
+
+    summarise: Callable[[], tuple[Quadratic, Units]]
+    noise: NoiseOptions
+    default_solver = ActiveSet()
+
+    def fit(self, prior: Prior, solver: Solver, monitor: FitMonitor) -> Result:
+        """Read the rows once, then solve."""
+        return solve_regression(*self.summarise(), self.noise, prior, solver, monitor)
+
+
+def path_for(
+    Phi: Any,
+    y: Any,
+    sample_weight: Any,
+    center: bool,
+    likelihood: Any,
+    noise_variance: float | None = None,
+    guess: float | None = None,
+) -> Path:
+    """The path for this design and likelihood: the only place that asks what Phi is."""
+    if isinstance(Phi, Triangle | RowPasses) or is_chunked(Phi, y) or is_too_large(Phi):
+        if not isinstance(likelihood, Gaussian):
+            raise ValueError(
+                f"likelihood must be Gaussian for chunks or rows on disk, got {likelihood!r}: any other needs "
+                "all rows in memory."
+            )
+        rows = _statistics_of(Phi, y, sample_weight)
+        return StatisticsPath(lambda: rows.summarise(center), NoiseOptions(likelihood, noise_variance, guess))
+    operator, like = Phi, y if array_api_compat.is_array_api_obj(y) else None
+    if not isinstance(Phi, Operator):
+        design = check_design(Phi)
+        operator, like = as_operator(design), like if hasattr(design, "tocsc") else design
+    weights = check_weights(sample_weight, operator.shape[0], like=like)
+    if weights is not None:
+        check_total(float(namespace(weights).sum(weights)))
+    gaussian = isinstance(likelihood, Gaussian)
+    if not gaussian and not likelihood.has_noise:
+        if noise_variance is not None:
+            raise ValueError(f"noise_variance must be None: {likelihood!r} has no noise variance.")
+        return LaplacePath(operator, y, weights, center, likelihood)
+    t = check_targets(y, operator.shape[0], like=like)
+    noise = NoiseOptions(likelihood if gaussian else Gaussian(), noise_variance, guess)
+    path = _gaussian_path(operator, t, weights, center, noise)
+    return path if gaussian else NoisePath(path, operator, t, weights, center, likelihood, noise_variance)
+
+
+def _gaussian_path(operator: Operator, t: Array, weights: Array | None, center: bool, noise: NoiseOptions) -> Path:
+    """The path of a regression with Gaussian noise and all rows in memory."""
+    if not operator.is_formed:
+        return KernelPath(cast(KernelOperator, operator), t, weights, center, noise)
+    if operator.orthonormal and weights is None and not center:
+        return OrthonormalPath(operator, t, noise)
+    return StatisticsPath(lambda: summarise(operator, t, weights, center), noise)
+
+
+def _statistics_of(Phi: Any, y: Any, sample_weight: Any) -> Triangle | RowPasses:
+    """The statistics of rows that come in chunks, or are too large to be held in memory."""
+    rows: Triangle | RowPasses | None = Phi
+    if not isinstance(Phi, Triangle | RowPasses):
+        rows = read_chunks(Phi, y, sample_weight, ChunkCheck(lambda design, first: check_design(design)), "Phi")
+    if rows is None:
+        raise ValueError("Phi has no row of positive weight, but at least two rows are needed.")
+    check_total(rows.n)
+    return rows
+
+
+def make_monitor(max_iter: Any, tol: Any, seed: Any, verbose: Any, callback: Any) -> FitMonitor:
+    """The monitor of a fit, its arguments checked."""
+    require_whole(max_iter, "max_iter", 1)
+    if not is_number(tol) or tol <= 0:
+        raise ValueError(f"tol must be a finite number > 0, got {tol!r}.")
+    if not isinstance(verbose, int | np.integer):
+        raise ValueError(f"verbose must be an integer >= 0, got {verbose!r}.")
+    if callback is not None and not callable(callback):
+        raise ValueError(f"callback must be callable or None, got {callback!r}.")
+    rng = np.random.default_rng(check_random_state(seed).randint(2**31))
+    return FitMonitor(int(max_iter), float(tol), rng=rng, verbose=int(verbose), callback=callback)
+
+
+def _as_likelihood(likelihood: Any) -> Any:
+    """A likelihood object, its parameters checked, or the one that a name stands for."""
+    if isinstance(likelihood, str) and likelihood in LIKELIHOODS:
+        return LIKELIHOODS[likelihood]
+    if not hasattr(likelihood, "check") or isinstance(likelihood, type):
+        raise ValueError(f"likelihood must be one of {list(LIKELIHOODS)} or a likelihood object, got {likelihood!r}.")
+    likelihood.check()
+    return likelihood

@@ -1,0 +1,31 @@
+"""Likelihoods that are not Gaussian: labels, noise with lighter tails, and likelihoods that a user defines.
+
+The posterior is approximated by a Gaussian around its mode [T01, 3.1]. Read the files in this order:
+`likelihood`, `classes`, `linearised`, `rows`, `mode`, `loop`, `candidates`, `path`; then `generalized_normal` and
+`noise` for noise with parameters of its own, and `predictions` for probabilities.
+"""
+
+from sparsebayes.laplace.classes import Bernoulli, ClassLikelihood, Multinomial, number_classes
+from sparsebayes.laplace.generalized_normal import GeneralizedNormal
+from sparsebayes.laplace.likelihood import Encoded, LaplaceLikelihood
+from sparsebayes.laplace.noise import NoisePath
+from sparsebayes.laplace.path import LaplacePath
+from sparsebayes.laplace.predictions import f_covariance, link_inputs, log_probabilities
+from sparsebayes.laplace.settings import LaplaceSettings, NoiseSettings
+
+__all__ = [
+    "Bernoulli",
+    "ClassLikelihood",
+    "Encoded",
+    "GeneralizedNormal",
+    "LaplaceLikelihood",
+    "LaplacePath",
+    "LaplaceSettings",
+    "Multinomial",
+    "NoisePath",
+    "NoiseSettings",
+    "f_covariance",
+    "link_inputs",
+    "log_probabilities",
+    "number_classes",
+]

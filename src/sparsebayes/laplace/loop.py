@@ -1,0 +1,192 @@
+"""The loop for likelihoods that are not Gaussian: the posterior is approximated around its mode [T01, 3].
+
+* **mode**: Newton's steps with halving for the weights at given α, on the active candidates only (`mode`);
+* **settle**: at the mode the problem is a Gaussian one (β = 1, curvature B): joint Newton steps in log α, the
+  mode again, until α no longer moves: N·S² per step, and no other candidate is looked at;
+* **initialise**: the solver selects functions on the expansion around the intercepts alone, where every row
+  has the same curvature, then again from an empty model on the expansion around the mode of those, while that
+  is better;
+* **round**: all candidates are scored at the mode, and the solver improves the model on the quadratic of the
+  expansion, with as few scoring passes as it needs; then settle.
+
+It ends when no addition gains. The objective is the Laplace approximation to the log evidence,
+
+    log p(y|w) − ½ wᵀAw + ½ Σ log α + ½ log|Σ|   (+ log priors)
+
+and a round that does not raise it is discarded. As published [T01, eq. 39; TF03, 2.2], α is where its own
+derivative vanishes with B held fixed.
+"""
+
+from __future__ import annotations
+
+import math
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sparsebayes._array import Array, NotPositiveDefinite, take, to_numpy
+from sparsebayes.core.newton import polish
+from sparsebayes.core.posterior import State
+from sparsebayes.core.solver import Effort, Solver, first_state
+from sparsebayes.laplace.linearised import Expansion
+from sparsebayes.laplace.mode import Mode, Model, Modes
+from sparsebayes.laplace.rows import LaplaceRows
+from sparsebayes.solvers.monitor import FitMonitor
+
+
+@dataclass(frozen=True, eq=False)
+class LaplaceSolution:
+    """Where a loop ended: the mode, and the state among all candidates of its rows there.
+
+    others : the largest q² − s and gain of the candidates that are not among those of the rows.
+    """
+
+    fit: LaplaceFit
+    mode: Mode
+    among_all: State
+    converged: bool
+    others: tuple[float, float] = (-math.inf, 0.0)
+
+    @property
+    def model(self) -> Model:
+        """The model in the units of the columns."""
+        return Model.of(self.mode, self.fit.rows)
+
+
+@dataclass(frozen=True, eq=False)
+class LaplaceFit:
+    """The loop over given rows: initialise, settle, and rounds with a solver.
+
+    climbing : whether α may only move if the Laplace evidence rises. The α found with B held fixed nearly
+        maximises that evidence if B changes little with f, as it does for labels, so that no check is needed.
+    """
+
+    modes: Modes
+    solver: Solver
+    monitor: FitMonitor
+    climbing: bool = False
+
+    @property
+    def rows(self) -> LaplaceRows:
+        """The rows of the data."""
+        return self.modes.rows
+
+    def over(self, rows: LaplaceRows) -> LaplaceFit:
+        """The same loop over other rows."""
+        return replace(self, modes=replace(self.modes, rows=rows))
+
+    def run(self, start: Model | None = None) -> LaplaceSolution:
+        """Rounds until no addition gains, from a model if one is known."""
+        monitor = self.monitor
+        mode = self._initialise() if start is None else self.settle(self.modes.of(start), monitor.tol)
+        monitor.note("initialised" if start is None else "settled", len(mode.J), mode.state)
+        while True:
+            going = monitor.record(mode.state)
+            state = self.modes.state(mode.expansion, mode.J, mode.alpha)
+            following = self._round(mode, state) if going else None
+            if following is None:
+                return LaplaceSolution(self, mode, state, going)
+            monitor.note("round", len(np.setdiff1d(following.J, mode.J)), following.state)
+            mode = following
+            del state  # the rows of G that it holds need not outlive the round
+
+    def _initialise(self) -> Mode:
+        """The first model: selected around the intercepts alone, then around the modes of earlier selections.
+
+        The first expansion does not tell where the classes are well separated, so that the functions selected
+        there may be those of a lower maximum, which rounds do not leave. A solver that makes no drafts
+        selects once.
+        """
+        first, tol = self._at_intercepts(), self.monitor.tol
+        draft, complete = self._chosen(first, Effort.DRAFT, -np.inf)
+        drafts, settings = [draft], self.modes.settings
+        while not complete and len(drafts) <= settings.fresh_starts and (last := drafts[-1]) is not None:
+            least = last.objective + settings.fresh_gain
+            drafts.append(self._chosen(last.expansion, Effort.ROUND, least)[0])
+        for mode in reversed(drafts):
+            settled = mode and self._settled(mode, -np.inf, tol)
+            if settled:
+                return settled
+        # no selection of the solver can be used: a single function
+        return self.settle(self.modes.of_state(first_state(self.modes.among_all(first)), None), tol)
+
+    def _at_intercepts(self) -> Expansion:
+        """The expansion around the intercepts of the model without functions."""
+        rows = self.rows
+        return rows.expand(rows.predictor(rows.held([]), rows.y[0, :0], rows.start()))
+
+    def _chosen(self, expansion: Expansion, effort: Effort, least: float) -> tuple[Mode | None, bool]:
+        """The mode, α roughly settled, of the functions that the solver selects around an expansion.
+
+        None unless its objective is above `least`; and whether the solver went to the end.
+        """
+        solution = self.solver.solve(self.modes.among_all(expansion), self.monitor.inner(), effort=effort)
+        return self._rough(solution.state, None, least), solution.converged
+
+    def _round(self, mode: Mode, state: State) -> Mode | None:
+        """The model after one round of the solver, or with the best addition alone; None if neither gains."""
+        scores, tol = state.scores, self.monitor.tol
+        growing = scores.best_gain > tol
+        least = mode.objective + (tol if growing else self.modes.settings.exchange_gain)
+        improved = self.solver.solve(state.problem, self.monitor.inner(), state, Effort.ROUND).state
+        if float(np.max(to_numpy(improved.reestimate_gain))) > tol:  # an α in the lower of its two modes
+            improved = polish(improved)
+        following = None if improved is state else self._better(improved, mode, least)
+        if following is None and growing:
+            with suppress(NotPositiveDefinite):  # raised if it cannot be told from the active ones
+                improved = state.extended([scores.best], scores.alpha[scores.best : scores.best + 1])
+                following = self._better(improved, mode, least)
+        return following
+
+    def _better(self, state: State, before: Mode | None, least: float) -> Mode | None:
+        """The settled mode at the α of a state among all candidates, if its objective is above `least`."""
+        rough = self._rough(state, before, least)
+        return rough and self._settled(rough, least, self.monitor.tol)
+
+    def _rough(self, state: State, before: Mode | None, least: float) -> Mode | None:
+        """The mode, α roughly settled, at the α of a state among all candidates, if it is above `least`."""
+        with suppress(NotPositiveDefinite):  # functions that cannot be told apart where the curvature has vanished
+            return self._settled(self.modes.of_state(state, before), least, self.modes.settings.rough)
+        return None
+
+    def _settled(self, mode: Mode, least: float, tol: float) -> Mode | None:
+        """The mode, α settled, if it is one and its objective above `least`."""
+        with suppress(NotPositiveDefinite):
+            mode = self.settle(mode, tol)
+            return mode if mode.reached and mode.objective > least else None
+        return None
+
+    def settle(self, mode: Mode, tol: float) -> Mode:
+        """Alternate between α at the mode's expansion and the mode at these α, until no log α moves by `tol`.
+
+        The alternation divides the error by about five each time; where it swings instead, a secant along the
+        last step shortens it.
+        """
+        last = np.zeros(0)
+        for _ in range(self.modes.settings.alternations):
+            if not mode.reached:
+                break
+            state = polish(mode.state)
+            ratio = state.alpha * take(mode.linear.scale, state.J) ** 2 / take(mode.alpha, state.J)
+            step = np.log(to_numpy(ratio))
+            if np.abs(step).max() < tol and state.size == mode.state.size:
+                break
+            swing = float(step @ last) / float(last @ last) if len(step) == len(last) and last.any() else 0.0
+            following = self._moved(mode, state.J, ratio ** (1 / (1 - min(swing, 0.0))))
+            if following is mode:
+                break
+            mode, last = following, step
+        return mode
+
+    def _moved(self, mode: Mode, kept: np.ndarray, ratio: Array) -> Mode:
+        """The mode of the functions at the positions `kept`, each α multiplied by its `ratio`.
+
+        With `climbing` the step in log α is halved until the evidence rises; `mode` itself if it never does.
+        """
+        alpha, w = take(mode.alpha, kept), take(mode.w, kept)
+        for halving in range(self.modes.settings.climbs if self.climbing else 1):
+            trial = self.modes.find(mode.J[kept], alpha * ratio**0.5**halving, w, mode.b)
+            if not self.climbing or (trial.objective > mode.objective and (trial.reached or not halving)):
+                return trial
+        return mode

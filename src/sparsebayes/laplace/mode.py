@@ -1,0 +1,190 @@
+"""The mode of the weights at given precisions α, and the Gaussian problem around it (β = 1, curvature B)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from sparsebayes._array import Array, asfloat64, namespace, take, to_numpy
+from sparsebayes.core.noise import GaussianNoise
+from sparsebayes.core.posterior import Problem, State
+from sparsebayes.core.prior import Prior
+from sparsebayes.laplace.linearised import Expansion, Linearised
+from sparsebayes.laplace.rows import LaplaceRows
+from sparsebayes.laplace.settings import LAPLACE, LaplaceSettings
+
+UNIT_NOISE = GaussianNoise(1.0, estimate=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Mode:
+    """The mode of the weights at precisions α, and the Gaussian around it.
+
+    J : candidates, ascending.  alpha, w : (S,) on the scaled columns.  b : intercepts (K,).
+    linear : the expansion at the mode, of these candidates.  state : posterior and evidence there.
+    reached : whether it is the mode: weights of functions nearly alike may be too large for Newton's method.
+        The evidence is that of the quadratic, and means nothing if the mode is far.
+    """
+
+    J: np.ndarray
+    alpha: Array
+    w: Array
+    b: Array
+    linear: Linearised
+    state: State
+    reached: bool = False
+
+    @property
+    def objective(self) -> float:
+        """Laplace evidence plus log priors."""
+        return self.state.objective
+
+    @property
+    def expansion(self) -> Expansion:
+        """The expansion around the mode."""
+        return self.linear.expansion
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """Functions in outputs, with precisions α and weights w (S,), and intercepts b (K,), of columns as given.
+
+    The loop works on columns φ̃ = (φ − φ̄)/ν, so w = w̃/ν, α = α̃ν² and b = b̃ − Σ w φ̄. A model can be carried
+    from the rows of some functions to those of others.
+    """
+
+    function: np.ndarray
+    output: np.ndarray
+    alpha: Array
+    w: Array
+    b: Array
+
+    @classmethod
+    def of(cls, mode: Mode, rows: LaplaceRows) -> Model:
+        """The model of a mode over some rows."""
+        norms, means, own = rows.scales(mode.J)
+        w, output = mode.w / norms, rows.split(mode.J)[1]
+        return cls(rows.numbers(mode.J), output, mode.alpha * norms**2, w, mode.b - own @ (means * w))
+
+    def on(self, rows: LaplaceRows) -> tuple[np.ndarray, Array, Array, Array]:
+        """(J, α, w, b) over the rows of other functions, without the functions that these do not have."""
+        here = np.flatnonzero(np.isin(self.function, rows.functions))
+        J = self.output[here] * rows.design.size + np.searchsorted(rows.functions, self.function[here])
+        (norms, means, own), w = rows.scales(J), take(self.w, here)
+        return J, take(self.alpha, here) / norms**2, w * norms, self.b + own @ (means * w)
+
+
+@dataclass(frozen=True, eq=False)
+class Modes:
+    """Modes over given rows under a prior, and the Gaussian problems around them.
+
+    prior : resolved for the number of rows.
+    target_scale : τ if y is a target divided by τ, for priors whose parameters have units.
+    """
+
+    rows: LaplaceRows
+    prior: Prior
+    target_scale: float = 1.0
+    settings: LaplaceSettings = LAPLACE
+
+    def of(self, model: Model) -> Mode:
+        """The mode at the precisions of a model, from its weights."""
+        return self.find(*model.on(self.rows))
+
+    def find(self, J: np.ndarray, alpha: Array, w: Array, b: Array) -> Mode:
+        """The mode of the candidates J at precisions α, by Newton's method with step halving from (w, b)."""
+        rows, held, settings = self.rows, self.rows.held(J), self.settings
+        f, last = rows.predictor(held, w, b), np.inf
+        for _ in range(settings.newton_steps):
+            linear = rows.linearise(held, rows.expand(f))
+            state = self._problem(linear, J).start(range(len(J)), alpha / linear.scale**2, 1.0)
+            mode = Mode(J, alpha, w, b, linear, state)
+            goal = state.mean / linear.scale
+            goal_b = linear.intercept(goal)
+            goal_f = rows.predictor(held, goal, goal_b)
+            predicted = _predicted_gain(mode, goal, goal_f - f)
+            # the last steps square the error: a prediction this small, or no smaller than before, is rounding
+            exhausted = predicted < settings.rounding * rows.n and predicted > 0.5 * last
+            if predicted < settings.mode_tolerance * rows.n or exhausted:
+                break
+            last = predicted
+            share = self._halved(mode, goal, goal_f, predicted)
+            if share == 0.0:
+                break
+            w, b, f = w + share * (goal - w), b + share * (goal_b - b), f + share * (goal_f - f)
+        return replace(mode, reached=abs(predicted) < settings.reached * rows.n)
+
+    def _halved(self, mode: Mode, goal: Array, goal_f: Array, predicted: float) -> float:
+        """The largest share of Newton's step, by halves, that raises the log posterior; 0 if none does."""
+        f = mode.expansion.f
+        here = mode.expansion.value - _penalty(mode.alpha, mode.w)
+        for halving in range(self.settings.halvings):
+            share = 0.5**halving
+            w = mode.w + share * (goal - mode.w)
+            there = self.rows.value(f + share * (goal_f - f)) - _penalty(mode.alpha, w)
+            if there >= here + 1e-4 * share * predicted:
+                return share
+        return 0.0
+
+    def of_state(self, state: State, before: Mode | None) -> Mode:
+        """The mode at the α of a state among all candidates.
+
+        Newton's method starts where the quadratic has its maximum or, if that is worse, from `before`.
+        """
+        rows, linear, order = self.rows, linear_of(state.problem), np.argsort(state.J)
+        J = state.J[order]
+        scale = take(linear.scale, J)
+        alpha, w = take(state.alpha, order) * scale**2, take(state.mean, order) / scale
+        near = (0 * w, rows.start()) if before is None else (_weights(before, J, rows.size), before.b)
+        held = rows.held(J)
+
+        def height(start: tuple[Array, Array]) -> float:
+            return rows.value(rows.predictor(held, *start)) - _penalty(alpha, start[0])
+
+        return self.find(J, alpha, *max([(w, linear.intercept(w, J)), near], key=height))
+
+    def among_all(self, expansion: Expansion) -> Problem:
+        """The problem of all candidates around an expansion."""
+        linear = self.rows.linearise(self.rows.everything(), expansion)
+        return self._problem(linear, np.arange(self.rows.size))
+
+    def state(self, expansion: Expansion, J: np.ndarray, alpha: Array) -> State:
+        """The model (J, α) in the problem of all candidates around an expansion."""
+        problem = self.among_all(expansion)
+        return problem.start(J, alpha / take(linear_of(problem).scale, J) ** 2, 1.0)
+
+    def unit(self, linear: Linearised, J: np.ndarray) -> Array:
+        """What turns the α of the candidates J, those of `linear`, into the user's, (C,)."""
+        norms = take(self.rows.design.norms, self.rows.split(J)[0])
+        return namespace(norms).clip(linear.scale * norms / self.target_scale, 1e-150, 1e150) ** 2
+
+    def _problem(self, linear: Linearised, J: np.ndarray) -> Problem:
+        """The problem of the candidates J, those of `linear`."""
+        unit = self.prior.units(self.unit(linear, J), self.rows.numbers(J))
+        return Problem(linear.quadratic(), self.prior, UNIT_NOISE, unit)
+
+
+def linear_of(problem: Problem) -> Any:
+    """The `Linearised` products that the quadratic of a problem is made of."""
+    return problem.quadratic.products
+
+
+def _weights(mode: Mode, J: np.ndarray, size: int) -> Array:
+    """The weights of a mode for the candidates J out of `size`, zero for those that are new."""
+    weights = np.zeros(size)
+    weights[mode.J] = to_numpy(mode.w)
+    return asfloat64(weights[J], like=mode.w)
+
+
+def _penalty(alpha: Array, w: Array) -> float:
+    """½ wᵀAw."""
+    return 0.5 * float((alpha * w) @ w)
+
+
+def _predicted_gain(mode: Mode, goal: Array, change: Array) -> float:
+    """What the quadratic says of the log posterior at the weights `goal`, where f has changed by `change`."""
+    slope = mode.expansion.g - 0.5 * mode.expansion.curved(change)
+    gained = float(namespace(change).sum(slope * change))
+    return gained - _penalty(mode.alpha, goal) + _penalty(mode.alpha, mode.w)

@@ -1,0 +1,116 @@
+"""A fit under a likelihood that is not Gaussian, from rows in memory to the result in the user's units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from sparsebayes._array import Array, asfloat64, namespace
+from sparsebayes.bases.operators import Operator
+from sparsebayes.core.fit import result_of
+from sparsebayes.core.prior import Prior
+from sparsebayes.core.result import Result
+from sparsebayes.core.solver import Solution, Solver
+from sparsebayes.core.units import Units
+from sparsebayes.laplace.candidates import AllCandidates
+from sparsebayes.laplace.likelihood import Encoded, LaplaceLikelihood, host
+from sparsebayes.laplace.loop import LaplaceFit, LaplaceSolution
+from sparsebayes.laplace.mode import Modes, linear_of
+from sparsebayes.laplace.rows import LaplaceRows
+from sparsebayes.laplace.settings import LAPLACE, LaplaceSettings
+from sparsebayes.solvers.active_set import ActiveSet
+from sparsebayes.solvers.candidates import CandidateScores
+from sparsebayes.solvers.certificate import certify
+from sparsebayes.solvers.monitor import FitMonitor
+
+
+@dataclass(frozen=True, eq=False)
+class LaplacePath:
+    """A fit under a likelihood whose posterior is approximated by a Gaussian around its mode.
+
+    Parameters
+    ----------
+    operator : Operator
+        Φ, N rows and M functions.
+    y : array-like of shape (N,)
+        Targets, as the likelihood encodes them: numbers or labels.
+    weights : array of shape (N,), optional
+        How often each row counts; None for once.
+    fit_intercept : bool
+        Whether every output has an intercept with a flat prior, which is integrated out.
+    likelihood : LaplaceLikelihood
+        p(y | f).
+    settings : LaplaceSettings
+        What the loop depends on.
+    """
+
+    operator: Operator
+    y: Any
+    weights: Array | None
+    fit_intercept: bool
+    likelihood: LaplaceLikelihood
+    settings: LaplaceSettings = LAPLACE
+    default_solver = ActiveSet()
+
+    def fit(self, prior: Prior, solver: Solver, monitor: FitMonitor) -> Result:
+        """Fit the model.
+
+        Parameters
+        ----------
+        prior : Prior
+            Prior on the precision of each weight.
+        solver : Solver
+            What selects functions on the quadratic of each expansion.
+        monitor : FitMonitor
+            What the rounds of the loop are reported to.
+
+        Returns
+        -------
+        Result
+            The model in the user's units, with one or more outputs.
+        """
+        likelihood, y, classes = encode_rows(self.operator, self.y, self.weights, self.likelihood)
+
+        def fit_of(operator: Operator, functions: np.ndarray | None) -> LaplaceFit:
+            rows = LaplaceRows(operator, y, likelihood, self.weights, self.fit_intercept, functions)
+            return LaplaceFit(Modes(rows, prior.resolve(rows.n), settings=self.settings), solver, monitor)
+
+        end = AllCandidates(self.operator, self.settings).run(fit_of)
+        units = Units(end.fit.rows.n, self.fit_intercept)
+        return report(end, units, monitor, likelihood=likelihood, classes=classes)
+
+
+def encode_rows(operator: Operator, y: Any, weights: Array | None, likelihood: LaplaceLikelihood) -> Encoded:
+    """The targets of the rows of an operator as the likelihood reads them, in the operator's namespace."""
+    likelihood.check()
+    shape = host(y).shape
+    if shape[:1] != operator.shape[:1]:
+        raise ValueError(f"y must have {operator.shape[0]} values, one per row of Phi, got shape {shape}.")
+    encoded = likelihood.encode(y, weights)
+    return encoded._replace(codes=asfloat64(encoded.codes, like=operator.columns([0])))
+
+
+def report(end: LaplaceSolution, units: Units, monitor: FitMonitor, **known: Any) -> Result:
+    """The end of a fit in the user's units.
+
+    units : the units of the target.  known : further fields of the `Result`.
+    """
+    mode, rows, tau, model = end.mode, end.fit.rows, units.target_scale, end.model
+    linear, (norms, means, own) = mode.linear, rows.scales(mode.J)
+    units, root = units.with_columns(model.function, norms * linear.scale, means), tau * linear.root
+    state, every = end.among_all, np.arange(rows.size)
+    unit = end.fit.modes.unit(linear_of(state.problem), every)
+    return replace(
+        result_of(Solution(mode.state, end.converged), units, monitor),
+        output=model.output,
+        mean=tau * model.w,
+        intercept=units.target_mean + tau * model.b,
+        centre=own * means[None, :] + norms[None, :] * (linear.root @ linear.side.T),
+        intercept_covariance=root @ namespace(root).matrix_transpose(root),
+        certificate=certify(state).counting(*end.others),
+        trace=tuple(monitor.trace),
+        candidates=CandidateScores.of(state, unit, rows.numbers(every), rows.split(every)[1]),
+        **known,
+    )

@@ -1,0 +1,74 @@
+"""The settings of the Laplace loop, and of the search for the shape of the noise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class LaplaceSettings:
+    """What the Laplace loop depends on.
+
+    newton_steps, halvings : most Newton steps to a mode, and halvings of each.
+    mode_tolerance : a step predicted to gain less is not taken, in nats per row.
+    rounding : a step predicted to gain less is the last if it is not half of the one before, in nats per row.
+    reached : what Newton's method may leave to gain, in nats per row, for its end to count as the mode.
+    alternations : most alternations of mode and α.
+    climbs : halvings of a step in α that lowers the evidence, if only steps that raise it are taken.
+    rough : largest change of a log α at which α counts as roughly settled.
+    fresh_gain : what a selection from an empty model must gain over the one before it, in nats.
+    fresh_starts : how often functions are selected from an empty model, after the first time, before the
+        first round.
+    exchange_gain : a round that adds nothing must gain this by exchanges for another, in nats.
+    low_rank_tolerance : largest error of the diagonal of a kernel matrix of low rank, relative to its largest
+        element.
+    substitutes, additions : for a kernel of low rank, which true columns a fit ends on beside those of its
+        model: this many substitutes of each, and this many of the best additions.
+    """
+
+    newton_steps: int = 100
+    halvings: int = 40
+    mode_tolerance: float = 1e-18
+    rounding: float = 1e-12
+    reached: float = 1e-5
+    alternations: int = 60
+    climbs: int = 4
+    rough: float = 1e-2
+    fresh_gain: float = 0.1
+    fresh_starts: int = 2
+    exchange_gain: float = 0.1
+    low_rank_tolerance: float = 1e-7
+    substitutes: int = 2
+    additions: int = 32
+
+
+LAPLACE = LaplaceSettings()
+
+
+@dataclass(frozen=True)
+class NoiseSettings:
+    """What the search for noise that is not Gaussian depends on.
+
+    first_shape : the shape at which functions are selected for the first time if the shape is estimated.
+    rows_per_weight : with fewer rows per weight the shape is not estimated: Laplace's evidence then overrates
+        shapes other than the Gaussian one.
+    turns, turn_gain : most alternations of noise and functions, and what one must gain for another, in nats.
+    reach : largest change of log σ² in one search.
+    flatness : a step of a search that gains less is its last, in nats.
+    difference : in log σ² and p, for slopes by differences.
+    at_floor : how near to its floor an estimated σ² counts as being there, relative.
+    laplace : what the loop depends on.
+    """
+
+    first_shape: float = 4.0
+    rows_per_weight: int = 10
+    turns: int = 20
+    turn_gain: float = 1e-3
+    reach: float = 3.0
+    flatness: float = 1e-6
+    difference: float = 1e-5
+    at_floor: float = 1e-3
+    laplace: LaplaceSettings = LAPLACE
+
+
+NOISE = NoiseSettings()

@@ -1,0 +1,128 @@
+"""True kernel columns, in strips of rows: statistics of any few functions of a kernel that is never formed.
+
+    means φ̄, norms ν, h = Φᵀt and G = ΦᵀΦ of functions W,
+
+with the columns centred about a guess c at their means, and the guess corrected afterwards:
+
+    Σ w (a − ā)(b − b̄) = Σ w (a − c_a)(b − c_b) − n (ā − c_a)(b̄ − c_b).
+
+A guess from a sample of the rows is close enough for nothing to cancel.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.utils import gen_batches
+
+from sparsebayes._array import Indices, submatrix
+from sparsebayes.bases.kernel_operator import KernelOperator
+from sparsebayes.core.quadratic import DenseQuadratic, Products, Quadratic
+from sparsebayes.core.units import Units
+from sparsebayes.rows.scaled import usable
+
+STRIP = 1 << 21  # elements of Φ evaluated together
+PIECE = 512  # rows, and functions, evaluated together if they are not kept: such a piece stays in the cache
+SYMMETRIC = 0.5  # of all functions: for more of them, evaluating half of a symmetric Φ is cheaper
+GUESS_ROWS = 2048  # rows that the guess at the means is made from
+
+Statistics = tuple[Quadratic, Units]
+
+
+class TrueColumns:
+    """A kernel and the scaled target, and passes over the rows for few functions.
+
+    units : of the target; they have no columns.  t : (t − t̄)/τ, (N,).  tt : tᵀWt.
+    counts : how often each row counts, (N,).
+    candidates : (M,) whether each function may be selected: centres that repeat an earlier one may not.
+    strip : elements of Φ that are evaluated together.
+    """
+
+    def __init__(self, operator: KernelOperator, t: np.ndarray, weights: np.ndarray | None, center: bool) -> None:
+        self.operator, self.strip = operator, STRIP
+        self.counts = np.ones(len(t)) if weights is None else weights
+        self.units = Units.of_target(t, self.counts, center)
+        self.t = self.units.scaled(t)
+        self.tt = float(np.sum(self.counts * self.t * self.t))
+        self.candidates = operator.distinct()
+
+    def subset(self, W: np.ndarray) -> Statistics:
+        """The problem of the functions W (ascending) alone, those without a usable column taken out."""
+        means, norms, h, G = self._moments(W)
+        kept = usable(norms)
+        W, means, norms, G = W[kept], means[kept], norms[kept], submatrix(G, kept, kept)
+        G /= norms[:, None] * norms[None, :]
+        np.fill_diagonal(G, 1.0)
+        units = self.units.with_columns(W, norms, means)
+        return self.quadratic(h[kept] / norms, G, _SubsetProducts(self, W, norms)), units
+
+    def quadratic(self, h: np.ndarray, G: np.ndarray, products: Products | None = None) -> Quadratic:
+        """What a solver sees of functions with these h and G of their scaled columns."""
+        n, offset = self.units.rows_counted, self.units.offset
+        return DenseQuadratic(n, self.tt, h, G, offset=offset, products=products)
+
+    def barred(self, *functions: np.ndarray) -> np.ndarray:
+        """Whether each function is one of these or no candidate, (M,)."""
+        barred = ~self.candidates
+        barred[np.concatenate(functions)] = True
+        return barred
+
+    def _moments(self, W: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Means, norms, h and G of the functions W, not scaled, in one pass."""
+        units, root = self.units, np.sqrt(self.counts)
+        guess = self._guess(W) if units.center else np.zeros(len(W))
+        totals, h, G = np.zeros(len(W)), np.zeros(len(W)), np.zeros((len(W), len(W)))
+        for rows in gen_batches(len(self.t), max(1, self.strip // len(W))):
+            block = self.operator.block(rows, W) - guess
+            block *= root[rows, None]
+            totals += root[rows] @ block
+            h += (root[rows] * self.t[rows]) @ block
+            G += block.T @ block
+        drift = totals / units.n if units.center else np.zeros(len(W))
+        G -= units.n * drift[:, None] * drift[None, :]
+        means = guess + drift  # Σ w t = 0 with an intercept, so h needs no correction
+        return means, units.norms_of(G.diagonal(), means), h, G
+
+    def _guess(self, W: np.ndarray) -> np.ndarray:
+        """Means of the functions over a sample of the rows."""
+        rows = np.flatnonzero(self.counts)
+        rows = rows[:: max(1, len(rows) // GUESS_ROWS)]
+        return np.average(self.operator.block(rows, W), axis=0, weights=self.counts[rows])
+
+    def residual(self, J: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """t − Φ_J w of the scaled target, (N,), about its mean with an intercept."""
+        batches = gen_batches(len(self.t), max(1, self.strip // len(J)))
+        residual = self.t - np.concatenate([self.operator.block(rows, J) @ weights for rows in batches])
+        return residual - self.counts @ residual / self.units.n if self.units.center else residual
+
+    def adjoint(self, W: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """Φ_Wᵀv for v (N,) and distinct functions W, at the positions W of a vector of all functions, (M,).
+
+        For most functions of a symmetric Φ only half of it is evaluated; the others are then not 0.
+        """
+        (N, M), products = self.operator.shape, np.zeros(self.operator.shape[1])
+        halves = self.operator.symmetric and len(W) >= SYMMETRIC * M
+        functions = np.arange(M) if halves else W
+        for few in (functions[k : k + PIECE] for k in range(0, len(functions), PIECE)):
+            for rows in gen_batches(int(few[-1]) + 1 if halves else N, PIECE):
+                block = self.operator.block(rows, few)
+                products[few] += v[rows] @ block
+                if halves and rows.start < few[0]:
+                    products[rows] += block @ v[few]
+        return products
+
+
+@dataclass(frozen=True)
+class _SubsetProducts(Products):
+    """Residuals of the scaled functions W, (φ − φ̄)/ν, with ν = norms."""
+
+    columns: TrueColumns
+    W: np.ndarray
+    norms: np.ndarray
+
+    def residual(self, J: Indices, weights: np.ndarray) -> float:
+        """‖t − Φ_J w‖² of the scaled functions, from the rows themselves."""
+        J = np.asarray(J)
+        residual = self.columns.residual(self.W[J], weights / self.norms[J])
+        return float(self.columns.counts @ (residual * residual))

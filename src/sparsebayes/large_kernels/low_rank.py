@@ -1,0 +1,92 @@
+"""Statistics through K ≈ LLᵀ, a positive semi-definite kernel of low rank, with all N points candidates.
+
+Function m is L ℓ_m with ℓ_m = row m of L, so that r × r numbers say everything about any functions i and j:
+
+    G_ij = ℓ_iᵀCℓ_j,   h_i = ℓ_iᵀc,   C = LᵀWL,   c = LᵀWt
+
+(of the centred L, with an intercept; W the row weights). Functions centred at a pivot are exact, the others
+within √(R_mm Σ_n R_nn), R = K − LLᵀ (see `bases.low_rank`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import scipy.linalg
+from sklearn.utils import gen_batches
+
+from sparsebayes._array import NotPositiveDefinite, cholesky, column_squares, lower_transposed_times
+from sparsebayes.bases.low_rank import LowRankOperator
+from sparsebayes.large_kernels.columns import Statistics, TrueColumns
+from sparsebayes.rows.scaled import usable
+
+STRIP = 1 << 20  # elements of L that are worked on together
+
+
+class LowRankStatistics:
+    """The statistics of the approximated kernel.
+
+    columns : the target, and the true columns that are approximated.
+    L : Lᵀ (r, N).  C (r, r), c (r,).  root : U, lower triangular, with C = UUᵀ.
+    norms, means : ν and φ̄ of all functions (M,), ν = 0 for what is no candidate.
+    strip : elements of L that are worked on together.
+    """
+
+    def __init__(self, factor: LowRankOperator, columns: TrueColumns, strip: int = STRIP) -> None:
+        self.L, self.columns, units = factor.transposed, columns, columns.units
+        r, N = self.L.shape
+        strips = list(gen_batches(N, max(1, strip // r)))
+        middle = self.L @ columns.counts / units.n if units.center else np.zeros(r)
+        self.C, self.c, root = np.zeros((r, r)), np.zeros(r), np.sqrt(columns.counts)
+        for part in strips:
+            L = (self.L[:, part] - middle[:, None]) * root[part]
+            self.C += L @ L.T
+            self.c += L @ (root[part] * columns.t[part])
+        self.root = _root(self.C)
+        self.means = middle @ self.L
+        squares = [column_squares(lower_transposed_times(self.root, self.L[:, part])) for part in strips]
+        self.norms = columns.candidates * units.norms_of(np.concatenate(squares), self.means)
+
+    def subset(self, W: np.ndarray) -> Statistics:
+        """The problem of the functions W alone, those that are no candidates taken out."""
+        W = W[usable(self.norms[W])]
+        L, norms = self.L[:, W], self.norms[W]
+        Z = lower_transposed_times(self.root, L / norms)  # stands for the N rows of the scaled columns
+        units = self.columns.units.with_columns(W, norms, self.means[W])
+        return self.columns.quadratic(self.c @ L / norms, Z.T @ Z), units
+
+    def blocks(
+        self, J: np.ndarray, weights: np.ndarray, blocks: Sequence[np.ndarray], skipped: np.ndarray
+    ) -> Iterator[Statistics]:
+        """The problem of J and each block, with the rows J of G; it does not depend on the weights."""
+        active, size = self.L[:, J], len(J)
+        left = (self.C @ (active / self.norms[J])).T
+        barred = self.columns.barred(J, skipped) | (self.norms <= 0)
+        for block in blocks:
+            L, W = self.L[:, _as_slice(block)], np.append(J, block)
+            norms = np.append(self.norms[J], np.where(barred[block], np.inf, self.norms[block]))
+            # filled and divided in place: new memory costs more than the product
+            G = np.empty((size, len(W)))
+            np.matmul(left, active, out=G[:, :size])
+            np.matmul(left, L, out=G[:, size:])
+            G /= norms
+            h = np.concatenate([self.c @ active, self.c @ L]) / norms
+            units = self.columns.units.with_columns(W, norms, self.means[W])
+            yield self.columns.quadratic(h, G), units
+
+
+def _root(C: np.ndarray) -> np.ndarray:
+    """U, lower triangular, with C = UUᵀ."""
+    try:
+        return cholesky(C.copy())
+    except NotPositiveDefinite:  # directions that centring or rounding took away
+        values, vectors = np.linalg.eigh(C)
+        return scipy.linalg.qr((vectors * np.sqrt(np.maximum(values, 0.0))).T, mode="r")[0].T
+
+
+def _as_slice(numbers: np.ndarray) -> slice | np.ndarray:
+    """Evenly spaced numbers as a slice, which selects columns without a copy; others as they are."""
+    first, step = int(numbers[0]), int(numbers[1] - numbers[0]) if len(numbers) > 1 else 1
+    even = step > 0 and bool((np.diff(numbers) == step).all())
+    return slice(first, int(numbers[-1]) + 1, step) if even else numbers

@@ -1,0 +1,74 @@
+"""A quadratic with many functions: the rows of G = ΦᵀΦ that were ever needed, fetched in batches and kept."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+import numpy as np
+
+from sparsebayes._array import Array, Indices, is_numpy, submatrix, take
+from sparsebayes.core.quadratic import Products, Quadratic
+
+
+class RowProducts(Products):
+    """Products of scaled columns, by passes over the data."""
+
+    @abstractmethod
+    def rows(self, J: Indices) -> Array:
+        """G[J, :], an (|J|, M) array: one pass over the data for the whole batch."""
+
+    @abstractmethod
+    def block(self, J: Indices) -> Array:
+        """G[J, J], an (|J|, |J|) array, which costs less than the rows J of G."""
+
+
+class LazyQuadratic(Quadratic):
+    """The rows of G that were ever needed, fetched in batches from `products` and kept."""
+
+    products: RowProducts
+
+    def __init__(self, n: float, tt: float, h: Array, products: RowProducts, offset: float = 0.0) -> None:
+        super().__init__(n, tt, h, offset, products)
+        self._slot = np.full(self.size, -1)  # where in the store the row of each function is
+        self._used = 0
+        self._store: Array = self.xp.zeros((0, self.size), dtype=h.dtype, device=getattr(h, "device", None))
+
+    def rows(self, J: Indices) -> Array:
+        """G[J, :]; the rows that are not held yet are fetched in one pass."""
+        J = np.asarray(J, dtype=np.int64)
+        missing = J[self._slot[J] < 0]
+        if len(missing):
+            self._append(missing, self.products.rows(missing))
+        return take(self._store, self._slot[J])
+
+    def _append(self, J: np.ndarray, rows: Array) -> None:
+        """Keep new rows of G; the store doubles, so that growing it costs O(1) copies of each row."""
+        used, needed = self._used, self._used + len(J)
+        self._slot[J] = np.arange(used, needed)
+        self._used = needed
+        if not is_numpy(rows):
+            self._store = self.xp.concat([self._store, rows], axis=0)
+            return
+        if needed > self._store.shape[0]:
+            larger = np.empty((max(64, 2 * needed), self.size))
+            larger[:used] = self._store[:used]
+            self._store = larger
+        self._store[used:needed] = rows
+
+    def gram(self, J: Indices) -> Array:
+        """G[J, J] from the rows held; pairs of functions neither of which is held are computed."""
+        J = np.asarray(J, dtype=np.int64)
+        slots = self._slot[J]
+        held = slots >= 0
+        if held.all():
+            return submatrix(self._store, slots, J)
+        old, new = np.flatnonzero(held), np.flatnonzero(~held)
+        corner = self.products.block(J[new])
+        if not len(old):
+            return corner
+        rows = submatrix(self._store, slots[old], J)
+        side = take(rows, new, axis=1)
+        left = self.xp.concat([take(rows, old, axis=1), side.T], axis=0)
+        right = self.xp.concat([side, corner], axis=0)
+        order = np.argsort(np.concatenate([old, new]))
+        return submatrix(self.xp.concat([left, right], axis=1), order, order)

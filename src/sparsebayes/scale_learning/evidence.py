@@ -1,0 +1,205 @@
+"""log p(y) of the targets of a Gaussian process as a function of the covariance of f, and its derivatives."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+import scipy.linalg
+
+from sparsebayes._array import add_diagonal
+
+CONSTANT = 1e-10  # of the size of a column: what rounding leaves of it at most once its constant is taken out
+
+
+@dataclass(eq=False)
+class Evidence(ABC):
+    """log p(y) of N rows whose f ~ N(0, K), with its derivatives.
+
+    Parameters
+    ----------
+    y : ndarray of shape (N,) or (N, K)
+        Targets, or classes as 0s and 1s.
+    counts : ndarray of shape (N,)
+        How often each row counts. A row that counts twice is two rows with the same target.
+    center : bool
+        Whether there is an intercept.
+
+    Attributes
+    ----------
+    order : ndarray of shape (N,)
+        A subset of the rows is chosen evenly spaced in the order of these values.
+    spread : float
+        The expected size of the variance of f.
+    n_noise : int
+        How many parameters the noise has: log β if it is estimated, else none.
+    low_rank : bool
+        Whether K may also be given as UUᵀ, by `subset_of_regressors`.
+    """
+
+    y: np.ndarray
+    counts: np.ndarray
+    center: bool
+
+    order = np.zeros(0)
+    spread, n_noise, low_rank = 1.0, 0, False
+
+    @property
+    def total(self) -> float:
+        """The number of rows, each counted as often as `counts` says."""
+        return float(self.counts.sum())
+
+    def of_rows(self, rows: np.ndarray) -> Self:
+        """The evidence of these rows alone."""
+        return replace(self, y=self.y[rows], counts=self.counts[rows])
+
+    @abstractmethod
+    def __call__(self, K: np.ndarray, log_beta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        """L = log p(y), ∂L/∂K (N, N), which is symmetric, and the derivative of L by log β.
+
+        log_beta : the parameters of the noise (n_noise,).
+        """
+
+    def subset_of_regressors(self, U: np.ndarray, log_beta: np.ndarray) -> Any:
+        """log p(y) and its derivatives for K = UUᵀ with U (N, m), at O(Nm²); only if `low_rank`."""
+        raise NotImplementedError
+
+
+@dataclass(eq=False)
+class GaussianEvidence(Evidence):
+    """y ~ N(b, K + diag(σ²/counts)), the intercept b with a flat prior integrated out if there is one.
+
+    Parameters
+    ----------
+    y : ndarray of shape (N,)
+        Targets.
+    counts : ndarray of shape (N,)
+        How often each row counts. A row that counts twice is two rows with the same target.
+    center : bool
+        Whether there is an intercept.
+    noise_variance : float, optional
+        σ² if it is known. None: log β = −log σ² is a parameter.
+    """
+
+    noise_variance: float | None = None
+
+    low_rank = True
+
+    def __post_init__(self) -> None:
+        self.order, self.n_noise = self.y, int(self.noise_variance is None)
+        mean = np.average(self.y, weights=self.counts)
+        self.spread = float(np.average((self.y - mean) ** 2, weights=self.counts))
+
+    def __call__(self, K: np.ndarray, log_beta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        """L = −½ [N log 2π + log|C| + yᵀC⁻¹y], ∂L/∂K = ½ (C⁻¹yyᵀC⁻¹ − C⁻¹), C = K + diag(σ²/counts)."""
+        beta, total = self.precision(log_beta), self.total
+        C_inverse, log_det, known = self.inverse(K, log_beta)
+        value = -0.5 * (log_det + total * math.log(2 * math.pi))
+        # the likelihood of the copies of a row about their mean
+        copies = total - len(self.y)
+        value += 0.5 * (copies * math.log(beta) - float(np.log(self.counts).sum()))
+        y = self.y
+        if known is not None:
+            value += 0.5 * math.log(2 * math.pi / known)
+            y = y - float(np.average(y, weights=self.counts))
+        a = C_inverse @ y
+        G = np.outer(0.5 * a, a)
+        G -= np.multiply(C_inverse, 0.5, out=C_inverse)
+        by_beta = 0.5 * copies - float(G.diagonal() @ (1 / (beta * self.counts)))
+        return value - 0.5 * float(y @ a), G, np.asarray([by_beta] * self.n_noise)
+
+    def subset_of_regressors(
+        self, U: np.ndarray, log_beta: np.ndarray
+    ) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
+        """L for f = Uu with u ~ N(0, I_m), ∂L/∂U, E[uuᵀ] and the derivative of L by log β.
+
+        Σ = (I + βUᵀU)⁻¹, μ = βΣUᵀy, E[uuᵀ] = Σ + μμᵀ, ∂L/∂U = β[(y − Uμ)μᵀ − UΣ] [T01, eq. 54], with every row
+        counted as often as `counts` says. With an intercept the mean is taken out of y, and of U in place.
+        """
+        beta, counts, total, y = self.precision(log_beta), self.counts, self.total, self.y
+        n = total - 1 if self.center else total
+        if self.center:
+            y = y - float(counts @ y) / total
+            U -= counts @ U / total
+        weighted = counts[:, None] * U
+        Sigma, log_det = inverse_of(np.eye(U.shape[1]) + beta * (weighted.T @ U))
+        mean = beta * (Sigma @ (weighted.T @ y))
+        residual = y - U @ mean
+        misfit = beta * float(counts @ residual**2)
+        value = 0.5 * (n * math.log(beta / (2 * math.pi)) - misfit - float(mean @ mean) - log_det)
+        value -= 0.5 * math.log(total) if self.center else 0.0
+        by_U = beta * (np.outer(counts * residual, mean) - weighted @ Sigma)
+        by_beta = 0.5 * (n - misfit - (len(mean) - float(np.trace(Sigma))))
+        return value, by_U, Sigma + np.outer(mean, mean), np.asarray([by_beta] * self.n_noise)
+
+    def whitened(self, K: np.ndarray, log_beta: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Ry (N,) and R times the columns (N, M), with RᵀR = C⁻¹ less what an intercept explains.
+
+        R = L⁻¹ with C = LLᵀ; with an intercept, without the direction of L⁻¹1.
+        """
+        L = self.factor(K, log_beta)
+        columns = np.column_stack([np.ones(len(L)), self.y, columns])
+        R = scipy.linalg.solve_triangular(L, columns, lower=True)
+        if self.center:
+            size, constant = np.linalg.norm(R, axis=0), R[:, 0] / np.linalg.norm(R[:, 0])
+            R -= np.outer(constant, constant @ R)
+            R[:, np.linalg.norm(R, axis=0) < CONSTANT * size] = 0.0
+        return R[:, 1], R[:, 2:]
+
+    def inverse(self, K: np.ndarray, log_beta: np.ndarray) -> tuple[np.ndarray, float, float | None]:
+        """C⁻¹, log|C| and None; with an intercept C⁻¹ − C⁻¹11ᵀC⁻¹/(1ᵀC⁻¹1), log|C| and 1ᵀC⁻¹1."""
+        C_inverse, log_det = inverse_of(self._of_targets(K, log_beta))
+        if not self.center:
+            return C_inverse, log_det, None
+        u = C_inverse.sum(axis=0)
+        C_inverse -= np.outer(u, u / u.sum())
+        return C_inverse, log_det, float(u.sum())
+
+    def factor(self, K: np.ndarray, log_beta: np.ndarray) -> np.ndarray:
+        """The lower factor L of C = K + diag(σ²/counts) = LLᵀ."""
+        return scipy.linalg.cholesky(self._of_targets(K, log_beta), lower=True)
+
+    def precision(self, log_beta: np.ndarray) -> float:
+        """β = 1/σ²."""
+        return math.exp(log_beta[0]) if self.noise_variance is None else 1 / self.noise_variance
+
+    def _of_targets(self, K: np.ndarray, log_beta: np.ndarray) -> np.ndarray:
+        """The covariance C = K + diag(σ²/counts) of the targets, a new array."""
+        return add_diagonal(K.copy(), 1 / (self.precision(log_beta) * self.counts))
+
+
+def inverse_of(C: np.ndarray) -> tuple[np.ndarray, float]:
+    """C⁻¹ and log|C| of a positive definite C, which is overwritten; LinAlgError if it is not positive definite."""
+    # the transpose of a symmetric array is what LAPACK calls that array: nothing is copied
+    L, failed = scipy.linalg.lapack.dpotrf(C.T, lower=1, overwrite_a=1, clean=0)
+    if failed:
+        raise np.linalg.LinAlgError
+    log_det = 2 * float(np.log(L.diagonal()).sum())
+    inverse, _ = scipy.linalg.lapack.dpotri(L, lower=1, overwrite_c=1)
+    upper = np.triu(inverse.T, 1)
+    upper += upper.T.copy()
+    return add_diagonal(upper, inverse.diagonal()), log_det
+
+
+def spread_rows(order: np.ndarray, n: int) -> np.ndarray:
+    """Choose rows that represent all rows.
+
+    Parameters
+    ----------
+    order : ndarray of shape (N,)
+        Values in whose order the rows are evenly spaced.
+    n : int
+        How many rows to choose.
+
+    Returns
+    -------
+    ndarray of int
+        Their numbers, ascending; all N rows if n is at least N.
+    """
+    if n >= len(order):
+        return np.arange(len(order))
+    places = np.round(np.linspace(0, len(order) - 1, n)).astype(np.int64)
+    return np.sort(np.argsort(order, kind="stable")[places])

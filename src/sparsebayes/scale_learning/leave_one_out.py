@@ -1,0 +1,143 @@
+"""Leave-one-out predictions of the training rows, and what the error bars of a sparse model lack.
+
+By a sparse model the mean square of y − m, for a new target y predicted by m, is σ² + V; V is the variance due
+to the weights of its functions. That is too small if other functions would have done as well. By the Gaussian
+process with all functions, from which the scales were learned, y ~ N(m_g, V_g + σ_g²), and the same mean
+square is σ_g² + V_g + (m_g − m)². The mean of
+
+    [σ_g² + V_g + (m_g − m)²] − [σ² + V]
+
+over the training rows, each given the others, is what the error bars of the sparse model lack: one number in
+closed form.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sparsebayes.core.noise import GaussianNoise
+from sparsebayes.core.result import Result
+from sparsebayes.scale_learning.evidence import GaussianEvidence
+from sparsebayes.scale_learning.process import GaussianProcess
+
+LARGEST_LEVERAGE = 1 - 1e-12  # ceiling for a row that determines a weight alone
+
+
+@dataclass(frozen=True, eq=False)
+class LeaveOneOutPredictions:
+    """Leave-one-out predictions: f ~ N(mean, variance) at each training row, given the other rows.
+
+    The parameters of the model stay what they are; only the weights are as if the row had not been there. A
+    row that counts more than once is given its other copies: integer counts equal repeated rows.
+
+    Attributes
+    ----------
+    mean, variance : ndarray of shape (N,)
+        Mean and variance of f.
+    noise : float
+        σ², the variance of a target at given f.
+    """
+
+    mean: np.ndarray
+    variance: np.ndarray
+    noise: float
+
+    @classmethod
+    def of_result(
+        cls, result: Result, columns: np.ndarray, y: np.ndarray, counts: np.ndarray | None
+    ) -> LeaveOneOutPredictions:
+        """Leave-one-out predictions of a sparse model of a regression.
+
+        Parameters
+        ----------
+        result : Result
+            The model, with one output.
+        columns : ndarray of shape (N, S)
+            Its functions at the training rows.
+        y : ndarray of shape (N,)
+            Training targets.
+        counts : ndarray of shape (N,) or None
+            How often each row counts; None for once each.
+
+        Returns
+        -------
+        LeaveOneOutPredictions
+            Exact for Gaussian noise. Else the log-likelihood of a row is expanded to gradient g and curvature
+            B: V₋ = V/(1 − BV), m₋ = m − V₋g.
+        """
+        if isinstance(result.likelihood, GaussianNoise):
+            alpha, noise, center = result.alpha, result.noise_variance, result.has_intercept
+            return cls.of_weights(columns, y, alpha, noise, counts, center)
+        m, V = result.f_mean(columns), result.f_variance(columns)
+        likelihood, once = result.likelihood, 1.0 if counts is None else np.minimum(counts, 1.0)
+        g = once * likelihood.gradient(y[:, None], m)[:, 0]
+        B = once * likelihood.curvature_factors(y[:, None], m)[0][:, 0]
+        variance = V / (1 - np.minimum(B * V, LARGEST_LEVERAGE))
+        return cls(m[:, 0] - variance * g, variance, result.noise_variance)
+
+    @classmethod
+    def of_weights(
+        cls, columns: np.ndarray, y: np.ndarray, alpha: np.ndarray, noise: float, counts: Any, center: bool
+    ) -> LeaveOneOutPredictions:
+        """The predictions of y = Φw + ε with Φ = columns (N, S), w ~ N(0, 1/α) and noise variance σ² = noise.
+
+        With the leverage h = V/σ² the residual becomes (y − m)/(1 − h), the variance V/(1 − h). A row that
+        counts c < 1 times is removed entirely, h = cV/σ². Leverages and residuals come from an orthonormal
+        basis of the rows √c φ with √(σ²α) below them: from the Σ of functions that are nearly dependent V/σ²
+        may come out above 1, here it cannot.
+        """
+        counts = np.ones(len(y)) if counts is None else counts
+        root, constant = np.sqrt(counts), np.zeros(len(y))
+        rows, target = columns * root[:, None], y * root
+        if center:
+            constant = root / np.linalg.norm(root)
+            rows, target = rows - np.outer(constant, constant @ rows), target - constant * (constant @ target)
+        peak = np.abs(rows).max(axis=0)  # columns may be so large that their squares are not numbers
+        peak = np.where(peak > 0, peak, 1.0)
+        together = np.concatenate([rows / peak, np.diag(np.sqrt(alpha * noise) / peak)])
+        Q = np.linalg.qr(together / np.linalg.norm(together, axis=0))[0][: len(y)]
+        leverage = (np.sum(Q**2, axis=1) + constant**2) / counts
+        residual = (target - Q @ (Q.T @ target)) / root
+        rest = 1 - np.minimum(np.minimum(counts, 1.0) * leverage, LARGEST_LEVERAGE)
+        return cls(y - residual / rest, noise * leverage / rest, noise)
+
+    @classmethod
+    def of_process(cls, process: GaussianProcess, theta: np.ndarray) -> LeaveOneOutPredictions:
+        """The predictions of a Gaussian process with exact covariance and Gaussian noise, at θ = theta.
+
+        With P = C⁻¹ less what an intercept explains, f at row n without all its copies is
+        N(y_n − (Py)_n/P_nn, 1/P_nn − σ²/c_n); then c_n − 1 copies are added again.
+        """
+        evidence, log_beta = process.evidence, process.log_beta(theta)
+        assert isinstance(evidence, GaussianEvidence)
+        P = evidence.inverse(process.covariance(process.parts_at(theta)), log_beta)[0]
+        noise, y, precision = 1 / evidence.precision(log_beta), evidence.y, P.diagonal()
+        variance = np.maximum(1 / precision - noise / evidence.counts, 0.0)
+        back = np.maximum(evidence.counts - 1, 0.0) / noise
+        kept = 1 / (1 + variance * back)  # of the residual, and of the variance
+        level = float(y.mean()) if evidence.center else 0.0  # P1 = 0, but for rounding
+        return cls(y - kept * (P @ (y - level)) / precision, kept * variance, noise)
+
+
+def excess_variance(
+    process: LeaveOneOutPredictions, sparse: LeaveOneOutPredictions, counts: np.ndarray | None
+) -> float:
+    """The mean square error of a sparse model by a Gaussian process, less that by the sparse model itself.
+
+    Parameters
+    ----------
+    process, sparse : LeaveOneOutPredictions
+        The predictions of both at the same training rows.
+    counts : ndarray of shape (N,) or None
+        How often each row counts; None for once each.
+
+    Returns
+    -------
+    float
+        The mean over the rows; 0 if that is negative.
+    """
+    expected = process.noise + process.variance + (process.mean - sparse.mean) ** 2
+    return max(float(np.average(expected - sparse.noise - sparse.variance, weights=counts)), 0.0)

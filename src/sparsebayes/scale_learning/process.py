@@ -1,0 +1,264 @@
+"""The Gaussian process that the scales of a basis are learned from.
+
+With every function in the model and one prior variance for all functions of a part, f is a Gaussian process,
+
+    f ~ N(0, Σ_p s_p K_p(η_p)),      one term for each part p of the basis with scales η_p of its own,
+
+where K_p is the kernel matrix of a part whose kernel is positive semi-definite, so that it is a covariance
+itself, and ΦΦᵀ (columns of unit variance) of any other. Both are divided by their mean variance at the scales
+that the search starts with, so that the share s_p is a variance of f. For many rows K_p is approximated by a
+subset of regressors, the functions at m inducing centres Z:
+
+    K_p ≈ k(X, Z) V⁻¹ k(Z, X) = UUᵀ/s_p,      V = k(Z, Z) = RᵀR,   U = √s_p k(X, Z) R⁻¹ (N, m),
+
+which is exact if all rows are centres. A basis turns ∂L/∂Φ, the D of [T01, eq. 54], into the gradient by its
+log scales; with G = ∂L/∂K and D = ∂L/∂U the chain rule gives
+
+    ∂L/∂Φ = s_p G        of a covariance,           2 s_p GΦ = √s_p D   of other functions,
+    ∂L/∂Φ = √s_p D R⁻ᵀ   by subset of regressors, and also  ∂L/∂V = ½ R⁻¹(I − E[uuᵀ])R⁻ᵀ.
+
+Parts that live on the samples of a signal (wavelets, cosines, spikes) are never in the Gaussian process: with
+one variance for all of them they would add s I to the covariance of the targets, which is what noise does.
+Their variance is then part of the σ² that is found here.
+
+Why not the evidence of the sparse model: with a precision for each function it adapts to whatever scales
+there are. It rises slowly from one set of functions to the next [T01, app. C], and what it gains by the
+scales is fitted to the noise as much as to the function.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+from scipy.linalg import cholesky, solve_triangular
+
+from sparsebayes._array import add_diagonal
+from sparsebayes.bases import BoundBasis
+from sparsebayes.scale_learning.evidence import CONSTANT, Evidence
+from sparsebayes.scale_learning.settings import DEFAULT, ScaleSearchSettings
+
+
+class Part:
+    """Functions of a basis that have scales of their own, at N rows, as a covariance of f of mean variance 1.
+
+    Parameters
+    ----------
+    bound : BoundBasis
+        The functions.
+    numbers : ndarray of int
+        Their numbers among all functions of the basis.
+    X : ndarray of shape (N, d)
+        The rows.
+    Z : ndarray of shape (m, d)
+        The centres of the functions that have a centre: X, or few inducing centres.
+    jitter : float
+        Added to the diagonal of the covariance at few inducing centres, in units of the mean of that diagonal.
+
+    Attributes
+    ----------
+    has_centres, is_covariance : bool
+        Whether the functions have centres, and whether they are a covariance as they are.
+    spreads, unit : ndarray and float
+        The functions are divided by their spreads, their covariance by the unit.
+    """
+
+    def __init__(self, bound: BoundBasis, numbers: np.ndarray, X: np.ndarray, Z: np.ndarray, jitter: float) -> None:
+        centred = bound.centred_at(Z)
+        self.bound = bound if centred is None else centred
+        self.numbers, self.X, self.Z, self.jitter = numbers, X, Z, jitter
+        self.n_scales = len(self.bound.log_scales)
+        self.has_centres = centred is not None
+        self.is_covariance = self.has_centres and self.bound.positive_semidefinite
+        columns = self.bound(Z)
+        if self.is_covariance:
+            self.spreads, self.unit = np.ones(1), max(float(columns.diagonal().mean()), 1e-300)
+        else:
+            self.spreads, self.unit = _spreads(columns), float(columns.shape[1])
+
+    def at(self, log_scales: np.ndarray, log_share: float) -> PartAt:
+        """The part at these log scales, with the variance exp(log_share)."""
+        return PartAt(self, self.bound.with_log_scales(log_scales), math.exp(log_share) / self.unit)
+
+
+class PartAt:
+    """A part at given scales: its covariance, or functions U with the covariance UUᵀ, and its gradient.
+
+    part : the part.  bound : its functions at these scales.  share : s, in units of the part's covariance.
+    """
+
+    def __init__(self, part: Part, bound: BoundBasis, share: float) -> None:
+        self.part, self.bound, self.share = part, bound, share
+
+    @cached_property
+    def columns(self) -> np.ndarray:
+        """Φ at the rows."""
+        return self.bound(self.part.X) / self.part.spreads
+
+    @cached_property
+    def K(self) -> np.ndarray:
+        """The covariance of this part of f at the rows (N, N); the centres are the rows."""
+        return self.share * (self.columns if self.part.is_covariance else self.columns @ self.columns.T)
+
+    def gradient(self, G: np.ndarray) -> tuple[np.ndarray, float]:
+        """∂L/∂ log η and ∂L/∂ log s, from G = ∂L/∂K."""
+        part, by_share = self.part, float(np.vdot(G, self.K))
+        if not part.n_scales:
+            return np.zeros(0), by_share
+        D = self.share * G if part.is_covariance else 2 * self.share * (G @ self.columns) / part.spreads
+        return self.bound.scale_gradient(part.X, D), by_share
+
+    @cached_property
+    def R(self) -> np.ndarray:
+        """The upper factor of V = k(Z, Z) = RᵀR; only of a covariance."""
+        V = self.bound(self.part.Z)
+        V = add_diagonal(np.array(V), self.part.jitter * float(V.diagonal().mean()))
+        return cholesky(V, lower=False, check_finite=False)
+
+    @cached_property
+    def U(self) -> np.ndarray:
+        """Functions (N, m) whose weights are N(0, I)."""
+        U = math.sqrt(self.share) * self.columns
+        if not self.part.is_covariance:
+            return U
+        return solve_triangular(self.R, U.T, trans="T", check_finite=False).T
+
+    def gradient_by_U(self, D: np.ndarray, moments: np.ndarray) -> tuple[np.ndarray, float]:
+        """∂L/∂ log η and ∂L/∂ log s, from D = ∂L/∂U and moments = E[uuᵀ] of the weights of U."""
+        part, by_share, root = self.part, 0.5 * float(np.vdot(D, self.U)), math.sqrt(self.share)
+        if not part.n_scales:
+            return np.zeros(0), by_share
+        if not part.is_covariance:
+            return self.bound.scale_gradient(part.X, D * (root / part.spreads)), by_share
+        by_functions = root * solve_triangular(self.R, D.T, check_finite=False).T
+        half = solve_triangular(self.R, np.eye(len(moments)) - moments, check_finite=False)
+        by_V = 0.5 * solve_triangular(self.R, half.T, check_finite=False)
+        # the jitter on the diagonal of V moves with its mean
+        add_diagonal(by_V, part.jitter * float(np.trace(by_V)) / len(by_V))
+        by_scales = self.bound.scale_gradient(part.X, by_functions)
+        return by_scales + self.bound.scale_gradient(part.Z, by_V), by_share
+
+    def between(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """s k(X, rows) (q, N) and s k(X, X) (q, q) for queries X (q, d); the centres are the rows."""
+        functions = self.bound(X) / self.part.spreads
+        if not self.part.is_covariance:
+            return self.share * (functions @ self.columns.T), self.share * (functions @ functions.T)
+        own = self.bound.centred_at(X)
+        assert own is not None  # a covariance is a kernel
+        return self.share * functions, self.share * own(X)
+
+
+class GaussianProcess:
+    """The GP log marginal likelihood as a function of θ = (log η of all parts, log s_p, log β).
+
+    Parts that live on the samples of a signal (wavelets, cosines, spikes) are not in it: their variance is
+    part of the noise. log β is there only if the evidence estimates the noise.
+
+    Parameters
+    ----------
+    bound : BoundBasis
+        The functions.
+    X : ndarray of shape (N, d)
+        The rows.
+    evidence : Evidence
+        log p(y) of these rows as a function of the covariance of f.
+    Z : ndarray of shape (m, d), optional
+        Inducing centres, for a subset of regressors. None for the exact covariance (N, N).
+    settings : ScaleSearchSettings
+        The jitter is taken from it.
+
+    Attributes
+    ----------
+    parts : list of Part
+        The parts that are in it.
+    all_parts : bool
+        Whether that is every part of the basis.
+    n_scales : int
+        How many scales there are; they line up with `bound.log_scales`.
+    """
+
+    def __init__(
+        self,
+        bound: BoundBasis,
+        X: np.ndarray,
+        evidence: Evidence,
+        Z: np.ndarray | None = None,
+        settings: ScaleSearchSettings = DEFAULT,
+    ) -> None:
+        groups = bound.scale_groups
+        ends = np.cumsum([0, *(group.n_functions for group in groups)])
+        centres = X if Z is None else Z
+        self.parts = [
+            Part(group, np.arange(a, b), X, centres, settings.centre_jitter)
+            for group, (a, b) in zip(groups, pairwise(ends), strict=True)
+            if group.in_gaussian_process
+        ]
+        if not self.parts:
+            raise ValueError("basis must have a kernel to learn scales from, got wavelets, cosines or spikes.")
+        self.all_parts = len(self.parts) == len(groups)
+        self.evidence, self.exact, self.jitter = evidence, Z is None, settings.jitter
+        self.n_scales = sum(part.n_scales for part in self.parts)
+
+    def __call__(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
+        """The GP log marginal likelihood L and its gradient.
+
+        Parameters
+        ----------
+        theta : ndarray
+            θ.
+
+        Returns
+        -------
+        value : float
+            L; −∞ if a covariance is not positive definite.
+        gradient : ndarray
+            ∂L/∂θ; zeros in that case.
+        """
+        try:
+            value, gradients, by_noise = (self._exact if self.exact else self._by_centres)(theta)
+        except np.linalg.LinAlgError:
+            return -math.inf, np.zeros_like(theta)
+        by_scales, by_shares = zip(*gradients, strict=True)
+        return value, np.concatenate([*by_scales, by_shares, by_noise])
+
+    def _exact(self, theta: np.ndarray) -> tuple[float, list[tuple[np.ndarray, float]], np.ndarray]:
+        """L, its gradient by (log η, log s) of each part, and by the noise, with the exact covariance."""
+        parts = self.parts_at(theta)
+        value, G, by_noise = self.evidence(self.covariance(parts), self.log_beta(theta))
+        add_diagonal(G, self.jitter * float(np.trace(G)) / len(G))
+        return value, [part.gradient(G) for part in parts], by_noise
+
+    def _by_centres(self, theta: np.ndarray) -> tuple[float, list[tuple[np.ndarray, float]], np.ndarray]:
+        """L, its gradient by (log η, log s) of each part, and by the noise, by subset of regressors."""
+        parts = self.parts_at(theta)
+        U = np.concatenate([part.U for part in parts], axis=1)
+        value, D, moments, by_noise = self.evidence.subset_of_regressors(U, self.log_beta(theta))
+        ends = pairwise(np.cumsum([0, *(part.U.shape[1] for part in parts)]))
+        gradients = [part.gradient_by_U(D[:, a:b], moments[a:b, a:b]) for part, (a, b) in zip(parts, ends, strict=True)]
+        return value, gradients, by_noise
+
+    def parts_at(self, theta: np.ndarray) -> list[PartAt]:
+        """Each part at its scales and with its share."""
+        log_scales = np.split(theta[: self.n_scales], np.cumsum([part.n_scales for part in self.parts])[:-1])
+        log_shares = theta[self.n_scales : self.n_scales + len(self.parts)]
+        return [part.at(*at) for part, *at in zip(self.parts, log_scales, log_shares, strict=True)]
+
+    def log_beta(self, theta: np.ndarray) -> np.ndarray:
+        """The parameters of the noise: log β, or none."""
+        return theta[self.n_scales + len(self.parts) :]
+
+    def covariance(self, parts: list[PartAt]) -> np.ndarray:
+        """The covariance of f (N, N) that these parts add up to, with the jitter."""
+        K = parts[0].K.copy()
+        for part in parts[1:]:
+            K += part.K
+        return add_diagonal(K, self.jitter * float(K.diagonal().mean()))
+
+
+def _spreads(columns: np.ndarray) -> np.ndarray:
+    """The standard deviation of each column; the size of a constant one (to rounding); 1 for zeros."""
+    means = columns.mean(axis=0)
+    spread, level = np.sqrt(np.mean((columns - means) ** 2, axis=0)), np.abs(means)
+    return np.where(spread > CONSTANT * level, spread, np.where(level > 0, level, 1.0))

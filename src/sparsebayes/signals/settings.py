@@ -1,0 +1,73 @@
+"""What the denoising of signals depends on: all its tuning constants."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class RiskSettings:
+    """What the choice of smoothness constants by least expected risk depends on.
+
+    Parameters
+    ----------
+    constants : tuple of float
+        The constants c to choose from, for thresholds from 1 to 5.7 standard deviations of the noise.
+    variances : tuple of float
+        Variances v of the true coefficients in units of the noise variance: 0 for pure noise, then standard
+        deviations from half the noise to 128 times the noise.
+    noise_share : float
+        Share of the coefficients that are taken for pure noise at the start of EM.
+    iterations, relaxation : int, float
+        EM steps, and the factor by which each exceeds its own length in log p; 20 steps of 1.8 reach almost
+        exactly the same point as 36 plain steps.
+    bins_per_sigma, largest : int, int
+        Bins of |z| per standard deviation of the noise, and the |z| beyond which one bin holds all.
+    points, tail : int, float
+        Points of the integral over |z|, and where it ends, in standard deviations.
+    """
+
+    constants: tuple[float, ...] = (0.0, *np.geomspace(0.05, 16.0, 48).tolist())
+    variances: tuple[float, ...] = (0.0, *(0.25 * 4.0**k for k in range(9)))
+    noise_share: float = 0.5
+    iterations: int = 20
+    relaxation: float = 1.8
+    bins_per_sigma: int = 16
+    largest: int = 10
+    points: int = 4000
+    tail: float = 8.0
+
+    @property
+    def bins(self) -> int:
+        """Number of bins of |z|."""
+        return self.largest * self.bins_per_sigma + 1
+
+
+@dataclass(frozen=True)
+class DenoisingSettings:
+    """What the denoising of a signal depends on.
+
+    Parameters
+    ----------
+    least_noisy : float
+        Share of the finest coefficients that must exceed rounding for a signal to have noise at all.
+    dust : float
+        A finest coefficient counts as zero up to this multiple of what the filter leaves of a constant.
+    margin : int
+        Least number of samples that a signal is padded by at either end, for boundary="symmetric".
+    few_wavelets : int
+        Active wavelets of a signal up to which their squares are added up one by one.
+    risk : RiskSettings
+        How smoothness constants are chosen.
+    """
+
+    least_noisy: float = 1 / 8
+    dust: float = 16.0
+    margin: int = 32
+    few_wavelets: int = 256
+    risk: RiskSettings = RiskSettings()
+
+
+DENOISING = DenoisingSettings()

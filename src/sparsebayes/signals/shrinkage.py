@@ -1,0 +1,251 @@
+"""Shrinkage of orthonormal wavelet coefficients by the closed form: band by band, or all of them alike."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sparsebayes.core.noise import Gaussian
+from sparsebayes.core.posterior import Problem
+from sparsebayes.core.prior import Prior
+from sparsebayes.core.solver import Monitor
+from sparsebayes.signals.closed_form import Orthonormal
+from sparsebayes.signals.path import orthonormal_statistics
+from sparsebayes.signals.risk import best_constants, histograms
+from sparsebayes.signals.settings import DENOISING, DenoisingSettings, RiskSettings
+from sparsebayes.signals.transforms import SpikeOperator
+from sparsebayes.signals.wavelet_transform import Band, WaveletOperator
+from sparsebayes.solvers.regression import NoiseCollapseWarning
+
+MEDIAN = 0.6744897501960817  # of |z|, z standard normal
+BLOCK = 1 << 15  # coefficients worked on at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Shrinkage:
+    """The shrunk coefficients of one signal.
+
+    Attributes
+    ----------
+    w, coef : ndarray of shape (N,)
+        The coefficients, and their posterior means.
+    noise_variance : float
+        σ².
+    constants : ndarray of shape (n_bands,)
+        The smoothness constant c of every band, NaN for a band without one.
+    flat : tuple of Band
+        The bands whose coefficients are kept as they are, having no prior.
+    signal_mean : float
+        The mean of the signal, which was subtracted before it was transformed.
+    """
+
+    w: np.ndarray
+    coef: np.ndarray
+    noise_variance: float
+    constants: np.ndarray
+    flat: tuple[Band, ...] = ()
+    signal_mean: float = 0.0
+
+    @property
+    def n_active(self) -> int:
+        """Number of coefficients that were not set to zero."""
+        return int(np.count_nonzero(self.coef))
+
+    @property
+    def gamma(self) -> np.ndarray:
+        """Share of each coefficient that was kept, (N,): its posterior variance divided by σ²."""
+        gamma = np.divide(self.coef, self.w, out=np.zeros_like(self.w), where=self.w != 0)
+        for band in self.flat:
+            gamma[band.where] = 1.0
+        return gamma
+
+
+def noise_from_finest(w: np.ndarray, operator: WaveletOperator, settings: DenoisingSettings = DENOISING) -> float:
+    """σ² from the median absolute coefficient of the finest level.
+
+    If more than half of those coefficients are zero, to rounding, it is the median of the others; if hardly
+    any of them is not, the signal is smooth or consists of steps, and has no noise.
+
+    Parameters
+    ----------
+    w : ndarray of shape (N,)
+        Coefficients of a signal.
+    operator : WaveletOperator
+        The transform they come from.
+    settings : DenoisingSettings
+        What counts as zero, and as hardly any.
+
+    Returns
+    -------
+    float
+        σ², or 0.
+    """
+    # differences along all axes that are halved at this level
+    finest_bands = (b for b in operator.bands if b.level == 1 and b.kind and set(b.kind) <= {"d", "n"})
+    finest = np.abs(w[max(finest_bands, key=lambda band: math.prod(band.shape)).where])
+    middle = _lower_median(finest)
+    dust = _dust_above(middle, w, operator, settings)
+    if middle <= dust:
+        others = finest[finest > dust]
+        middle = _lower_median(others) if len(others) >= settings.least_noisy * len(finest) else 0.0
+    return (middle / MEDIAN) ** 2
+
+
+def _lower_median(values: np.ndarray) -> float:
+    """The lower median; the values are put into another order."""
+    place = (len(values) - 1) // 2
+    values.partition(place)
+    return float(values[place])
+
+
+def _dust_above(value: float, w: np.ndarray, operator: WaveletOperator, settings: DenoisingSettings) -> float:
+    """How large a coefficient of the finest level may be if the samples do not vary; 0 if `value` is larger.
+
+    The differences of a wavelet add up to zero only to the precision of its tables. A function of level j
+    that adds a to the samples has a coefficient of about a 2^(j/2) for every axis.
+    """
+    uneven = settings.dust * (abs(math.fsum(operator.wavelet.dec_hi)) + float(np.finfo(float).eps))
+    if value > uneven * math.sqrt(w @ w):  # no coefficient is larger
+        return 0.0
+    halvings = (sum(min(band.level, k) for k in operator.levels) for band in operator.bands)
+    parts = ((w[band.where], 2 ** (k / 2)) for band, k in zip(operator.bands, halvings, strict=True))
+    return uneven * max(float(max(part.max(), -part.min())) / size for part, size in parts)
+
+
+def shrink_by_risk(
+    w: np.ndarray,
+    operator: WaveletOperator,
+    noise_variance: float | None = None,
+    constants: np.ndarray | None = None,
+    settings: DenoisingSettings = DENOISING,
+) -> Shrinkage:
+    """Shrink each band under a smoothness prior with the constant c of least expected risk.
+
+    The coarsest coefficients are kept as they are.
+
+    Parameters
+    ----------
+    w : ndarray of shape (N,)
+        Coefficients of a signal.
+    operator : WaveletOperator
+        The transform they come from.
+    noise_variance : float, optional
+        σ² if it is known; by default it is estimated from the finest level.
+    constants : ndarray of shape (n_bands,), optional
+        c of every band if they are known; by default they are chosen from the coefficients.
+    settings : DenoisingSettings
+        How noise and constants are chosen.
+
+    Returns
+    -------
+    Shrinkage
+        All coefficients as they are if there is no noise.
+    """
+    sigma2 = noise_from_finest(w, operator, settings) if noise_variance is None else noise_variance
+    if not sigma2 > 0:
+        return Shrinkage(w, w, 0.0, np.full(len(operator.bands), math.nan), operator.bands)
+    if constants is None:
+        constants = _best_constants(w, operator, 1 / math.sqrt(sigma2), settings.risk)
+    return shrink_with(w, operator, sigma2, constants)
+
+
+def _best_constants(w: np.ndarray, operator: WaveletOperator, scale: float, settings: RiskSettings) -> np.ndarray:
+    """The constant of every band, NaN for the coarsest; w·scale is in units of the noise."""
+    counts = np.zeros((len(operator.bands), settings.bins), dtype=np.int64)
+    for where, bands, sizes in _blocks(operator.bands):
+        counts[bands] += histograms(w[where] * scale, sizes, settings)
+    shrunk = [k for k, band in enumerate(operator.bands) if band.kind]
+    constants = np.full(len(operator.bands), math.nan)
+    constants[shrunk] = best_constants(counts[shrunk], settings)
+    return constants
+
+
+def _blocks(bands: Sequence[Band]) -> Iterator[tuple[slice, slice, list[int]]]:
+    """The coefficients of all bands in blocks, whatever the sizes of the bands.
+
+    Yields where the block is, the numbers of its bands, and how many of its coefficients belong to each.
+    """
+    ends = [band.where.stop for band in bands]  # each band begins where the one before it ends
+    for start in range(0, ends[-1], BLOCK):
+        stop = min(start + BLOCK, ends[-1])
+        inside = slice(bisect_right(ends, start), bisect_left(ends, stop) + 1)
+        sizes = [min(band.where.stop, stop) - max(band.where.start, start) for band in bands[inside]]
+        yield slice(start, stop), inside, sizes
+
+
+def shrink_with(w: np.ndarray, operator: WaveletOperator, sigma2: float, constants: np.ndarray) -> Shrinkage:
+    """Shrink each band under a smoothness prior with its c: γ = 1 − 1/(u − 2c) if u > 1 + 2c, else 0.
+
+    Parameters
+    ----------
+    w : ndarray of shape (N,)
+        Coefficients of a signal; u = w²/σ².
+    operator : WaveletOperator
+        The transform they come from.
+    sigma2 : float
+        σ² > 0.
+    constants : ndarray of shape (n_bands,)
+        c of every band; NaN for a band that is kept as it is.
+
+    Returns
+    -------
+    Shrinkage
+        With posterior means γw.
+    """
+    coef = np.empty_like(w)
+    free = np.isnan(constants)
+    each = np.where(free, -math.inf, constants)  # c = −∞ keeps a coefficient as it is
+    for where, bands, sizes in _blocks(operator.bands):
+        c = np.repeat(each[bands], sizes) if len(sizes) > 1 else each[bands]
+        excess = np.maximum(w[where] * w[where] / sigma2 - 2 * c, 1.0)
+        coef[where] = (1 - 1 / excess) * w[where]
+    flat = tuple(operator.bands[k] for k in np.flatnonzero(free))
+    return Shrinkage(w, coef, sigma2, constants, flat)
+
+
+def shrink_by_evidence(
+    w: np.ndarray, operator: WaveletOperator, prior: Prior, noise_variance: float | None = None
+) -> Shrinkage:
+    """Shrink all coefficients under one prior by maximising the evidence [SE07].
+
+    Parameters
+    ----------
+    w : ndarray of shape (N,)
+        Coefficients of a signal.
+    operator : WaveletOperator
+        The transform they come from.
+    prior : Prior
+        Prior on the precision of each coefficient.
+    noise_variance : float, optional
+        σ² if it is known; by default it is estimated.
+
+    Returns
+    -------
+    Shrinkage
+        Without constants.
+    """
+    constants = np.full(len(operator.bands), math.nan)
+    if not w.any():  # nothing to find, and no noise but that given
+        return Shrinkage(w, w, noise_variance or 0.0, constants)
+    # of the coefficients as a signal, spikes are the orthonormal functions
+    quadratic, units = orthonormal_statistics(SpikeOperator(len(w)), w)
+    prior, noise = prior.resolve(units.n), Gaussian().noise(units, noise_variance)
+    problem = Problem(quadratic, prior, noise, prior.units(units.unit, units.kept))
+    state = Orthonormal().solve(problem, Monitor()).state
+    sigma2 = units.target_scale**2 / state.beta
+    if noise.estimate and not state.noise_is_free:
+        warnings.warn(
+            f"The estimated noise variance of X fell to its floor ({sigma2:.3g}), with {state.size} of "
+            f"{len(w)} wavelets kept: under this prior the evidence has no maximum. Give noise_variance a "
+            "value, or use prior='auto'.",
+            NoiseCollapseWarning,
+            stacklevel=2,
+        )
+    coef = np.zeros(len(w))
+    coef[state.J] = units.target_scale * state.mean
+    return Shrinkage(w, coef, sigma2, constants)

@@ -1,0 +1,128 @@
+"""The monitor of a fit: it prints progress, asks a callback whether to stop, and keeps a trace of the moves."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+
+from sparsebayes.core.solver import Monitor
+from sparsebayes.core.units import Units
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a callback is shown each iteration, in the units of the data.
+
+    Attributes
+    ----------
+    iteration : int
+        Number of the iteration, from 1.
+    objective : float
+        Log evidence plus log priors of the model.
+    n_active : int
+        Functions in the model.
+    noise_variance : float
+        σ² of the model.
+    """
+
+    iteration: int
+    objective: float
+    n_active: int
+    noise_variance: float
+
+    def __str__(self) -> str:
+        return (
+            f"iteration {self.iteration:5d}   log evidence {self.objective:14.4f}   "
+            f"active {self.n_active:5d}   noise variance {self.noise_variance:.4g}"
+        )
+
+
+@dataclass(frozen=True)
+class Move:
+    """One entry of a trace: what a solver did, to how many functions, and what that gained.
+
+    Attributes
+    ----------
+    name : str
+        What was done: "initialised", "added", "exchanged", "swapped", ...
+    count : int
+        How many functions it concerned.
+    gain : float
+        Nats by which the objective of the model rose since the entry before; 0 for the first entry.
+    n_active : int
+        Functions in the model afterwards.
+    seconds : float
+        Time since the entry before, or since the fit began.
+    """
+
+    name: str
+    count: int
+    gain: float
+    n_active: int
+    seconds: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.name:24s} {self.count:6d}   gained {self.gain:12.4f} nats   "
+            f"active {self.n_active:5d}   {self.seconds:8.3f} s"
+        )
+
+
+@dataclass
+class FitMonitor(Monitor):
+    """A monitor that also prints, calls back, and keeps a trace.
+
+    rng : for solvers that draw candidates at random.
+    verbose : 1 prints the moves and every tenth iteration to standard error, 2 every iteration.
+    callback : called with a `Progress` each iteration; a true return value stops the fit.
+    factor : turns the solver's noise variance into the user's.
+    stopped : whether the callback has stopped the fit.  trace : the moves so far.
+    failure : why a fit did not converge, if the reason was not `max_iter`.
+    """
+
+    rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
+    verbose: int = 0
+    callback: Callable[[Progress], Any] | None = None
+    factor: float = 1.0
+    stopped: bool = False
+    failure: str = ""
+    trace: list[Move] = field(default_factory=list)
+    _clock: float = field(default_factory=time.perf_counter)
+    _level: float | None = None
+
+    def in_units(self, units: Units) -> Self:
+        """Itself, reporting in the user's units."""
+        self.factor = units.target_scale**2
+        return super().in_units(units)
+
+    @property
+    def going(self) -> bool:
+        """Whether the fit may go on."""
+        return not self.stopped and super().going
+
+    def record(self, state: Any) -> bool:
+        """Note one iteration; False to stop."""
+        super().record(state)
+        progress = Progress(len(self.path), self.path[-1], state.size, self.factor / state.beta)
+        if self.verbose > 1 or (self.verbose and len(self.path) % 10 == 1):
+            print(progress, file=sys.stderr)
+        if self.callback is not None and self.callback(progress):
+            self.stopped = True
+        return self.going
+
+    def note(self, name: str, count: int, state: Any) -> None:
+        """Add a move to the trace: its name, how many functions it concerned, and the model after it."""
+        now, level = time.perf_counter(), state.objective if self._level is None else self._level
+        self.trace.append(Move(name, int(count), state.objective - level, state.size, now - self._clock))
+        self._clock, self._level = now, state.objective
+        if self.verbose:
+            print(self.trace[-1], file=sys.stderr)
+
+    def inner(self) -> FitMonitor:
+        """A silent monitor of the same limits, for a solver whose iterations are not the user's."""
+        return FitMonitor(self.max_iter, self.tol, rng=self.rng)
