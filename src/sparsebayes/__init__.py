@@ -46,7 +46,7 @@ from sparsebayes.signals import DCT, Orthonormal, Spike, Wavelet
 from sparsebayes.solvers import ActiveSet, ActiveSetSettings, FixedPoint, Sequential
 from sparsebayes.solvers.candidates import CandidateScores
 from sparsebayes.solvers.certificate import Certificate
-from sparsebayes.solvers.monitor import Move, Progress
+from sparsebayes.solvers.monitor import Move, Progress, SlowFitWarning, SparsityWarning
 from sparsebayes.solvers.regression import NoiseCollapseWarning
 
 try:
@@ -62,7 +62,8 @@ __all__ = [
     "Laplacian", "Linear", "LinearSpline", "Matern", "Move", "MultiScale", "Multinomial", "NoiseCollapseWarning",
     "Orthonormal", "PerPart", "Periodic", "Polynomial", "Precomputed", "Prior", "Progress", "RationalQuadratic",
     "RelevanceVectorClassifier", "RelevanceVectorRegressor", "Result", "Selection", "Sequential", "Sigmoid",
-    "Smoothness", "Solver", "SparseBayesClassifier", "SparseBayesRegressor", "Spike", "ThinPlateSpline", "Uniform",
+    "SlowFitWarning", "Smoothness", "Solver", "SparseBayesClassifier", "SparseBayesRegressor", "SparsityWarning",
+    "Spike", "ThinPlateSpline", "Uniform",
     "Wavelet", "WaveletDenoiser", "__version__", "fit", "select",
 ]
 # fmt: on

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
@@ -10,7 +11,7 @@ import array_api_compat
 import numpy as np
 from sklearn.utils import check_random_state
 
-from sparsebayes._array import Array, namespace
+from sparsebayes._array import Array, namespace, to_numpy
 from sparsebayes._checks import is_number, require_whole
 from sparsebayes.bases.kernel_operator import KernelOperator
 from sparsebayes.bases.operators import Operator, as_operator
@@ -64,6 +65,7 @@ def fit(
     sample_weight: Any = None,
     max_iter: int = 10000,
     tol: float = 1e-6,
+    max_time: float | None = None,
     random_state: Any = None,
     verbose: int = 0,
     callback: Callable[[Progress], Any] | None = None,
@@ -104,6 +106,9 @@ def fit(
         How often each row counts, ≥ 0.
     max_iter, tol : int, float
         Iterations allowed; what a move must gain, in nats, and how far a log α must move, to go on.
+    max_time : float, optional
+        Seconds after which the fit ends with the best model so far and a `ConvergenceWarning`; it is looked at
+        between iterations. None for no limit.
     random_state : int, RandomState instance or None
         Seed of solvers that draw candidates at random.
     verbose : int
@@ -117,7 +122,7 @@ def fit(
         The fitted model in the units of the data.
     """
     likelihood = _as_likelihood(likelihood)
-    monitor = make_monitor(max_iter, tol, random_state, verbose, callback)
+    monitor = make_monitor(max_iter, tol, max_time, random_state, verbose, callback)
     variance = checked_variance(noise_variance, "noise_variance")
     guess = checked_variance(initial_noise_variance, "initial_noise_variance")
     prior = as_prior(prior)
@@ -125,8 +130,27 @@ def fit(
     path = path_for(Phi, y, sample_weight, bool(fit_intercept), likelihood, variance, guess)
     if isinstance(solver, str) and solver == AUTO:
         chosen = path.default_solver
-    result = path.fit(prior, chosen, monitor)
-    warn_about(result, monitor)
+    result = _within_floating_point(path, prior, chosen, monitor)
+    warn_about(result, monitor, getattr(Phi, "shape", (math.inf,))[0])
+    return result
+
+
+def _within_floating_point(path: Path, prior: Prior, solver: Solver, monitor: FitMonitor) -> Result:
+    """The result of a path, all finite; ValueError if numbers left the range of floating point on the way.
+
+    Overflow within a step is no error: a solver takes a step only if the objective there is a number, and higher.
+    """
+    message = (
+        "The fit left the range of floating point: check that y, the columns of X and noise_variance have sizes that "
+        "can be compared, and rescale them."
+    )
+    try:
+        with np.errstate(all="ignore"):
+            result = path.fit(prior, solver, monitor)
+    except (ArithmeticError, np.linalg.LinAlgError) as error:
+        raise ValueError(message) from error
+    if not all(np.isfinite(to_numpy(x)).all() for x in (result.mean, result.intercept, result.log_evidence)):
+        raise ValueError(message)
     return result
 
 
@@ -213,17 +237,20 @@ def _statistics_of(Phi: Any, y: Any, sample_weight: Any) -> Triangle | RowPasses
     return rows
 
 
-def make_monitor(max_iter: Any, tol: Any, seed: Any, verbose: Any, callback: Any) -> FitMonitor:
+def make_monitor(max_iter: Any, tol: Any, max_time: Any, seed: Any, verbose: Any, callback: Any) -> FitMonitor:
     """The monitor of a fit, its arguments checked."""
     require_whole(max_iter, "max_iter", 1)
     if not is_number(tol) or tol <= 0:
         raise ValueError(f"tol must be a finite number > 0, got {tol!r}.")
+    if max_time is not None and (not is_number(max_time) or max_time <= 0):
+        raise ValueError(f"max_time must be a finite number > 0 or None, got {max_time!r}.")
     if not isinstance(verbose, int | np.integer):
         raise ValueError(f"verbose must be an integer >= 0, got {verbose!r}.")
     if callback is not None and not callable(callback):
         raise ValueError(f"callback must be callable or None, got {callback!r}.")
     rng = np.random.default_rng(check_random_state(seed).randint(2**31))
-    return FitMonitor(int(max_iter), float(tol), rng=rng, verbose=int(verbose), callback=callback)
+    seconds = math.inf if max_time is None else float(max_time)
+    return FitMonitor(int(max_iter), float(tol), rng=rng, verbose=int(verbose), callback=callback, max_time=seconds)
 
 
 def _as_likelihood(likelihood: Any) -> Any:

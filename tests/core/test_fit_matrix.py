@@ -142,6 +142,24 @@ def test_without_noise_the_estimate_ends_at_its_floor_with_exact_residuals():
     assert result.log_evidence == pytest.approx(-0.5 * (40 * math.log(2 * math.pi) + log_det + misfit), rel=1e-9)
 
 
+@pytest.mark.parametrize("center", [False, True])
+def test_a_residual_too_small_for_the_statistics_is_taken_from_the_matrix(center):
+    """A noise of 1e-4 of the target: of the residual as a difference of products few digits are left."""
+    Phi, _, _ = _problem(4, shift=1.0 * center)
+    columns = Phi[:, [3, 8]] / np.linalg.norm(Phi[:, [3, 8]], axis=0)
+    t = columns @ np.asarray([2.0, -1.0]) + 3e-5 * np.random.default_rng(0).standard_normal(40)
+    result = fit_matrix(Phi, t, fit_intercept=center)
+    assert set(result.active) >= {3, 8}
+    residual = np.sum((t - result.predict(Phi)) ** 2)
+    assert residual < 1e-6 * np.sum((t - t.mean() * center) ** 2)
+    # at the maximum over the noise: σ² = ‖t − Φμ‖²/(n − Σγ), n rows counted
+    left = 40 - center - result.degrees_of_freedom
+    assert result.noise_variance == pytest.approx(residual / left, rel=1e-6, abs=0)
+    H = _contrasts(40) if center else np.eye(40)
+    brute = log_evidence(H @ Phi[:, result.active], H @ t, result.alpha, 1 / result.noise_variance)
+    assert result.log_evidence == pytest.approx(brute - 0.5 * math.log(40) * center, rel=1e-6)
+
+
 class First(Solver):
     """Stays at the first function."""
 

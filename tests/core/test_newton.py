@@ -203,15 +203,12 @@ def test_rounding_may_lower_the_objective_and_nothing_else_may():
     assert damping > 1e-6
 
 
-def test_the_damping_of_good_steps_falls_to_a_billionth():
+@pytest.mark.parametrize(("damping", "following"), [(0.2, 0.02), (3e-5, 3e-6), (3e-9, 1e-9), (1e-9, 1e-9)])
+def test_the_damping_of_a_good_step_falls_to_a_tenth_and_at_last_to_a_billionth(damping, following):
     state = maximise_jointly(_state(0, PRIORS["uniform"]), 1e-2)
-    damping = 1.0
-    for _ in range(12):
-        following, damping, _ = _newton_step(state, damping, 0.0, NEWTON)
-        if following is None:
-            break
-        state = following
-    assert 1e-10 < damping < 1e-2
+    after, reached, _ = _newton_step(state, damping, 0.0, NEWTON)
+    assert after.objective > state.objective
+    assert reached == pytest.approx(following, rel=1e-12, abs=0)
 
 
 def test_steps_end_when_the_next_is_predicted_to_gain_less_than_the_tolerance():

@@ -49,6 +49,7 @@ class NewtonSettings:
 
 NEWTON = NewtonSettings()
 SILENT = 1e10  # α/β of a unit column that explains nothing
+LOST_DIGITS = 1e-6  # of the objective: a deletion that misses its prediction by more is not to be trusted
 
 
 def noise_gradient(state: State) -> float:
@@ -62,9 +63,7 @@ def noise_gradient(state: State) -> float:
 def noise_is_free(state: State) -> bool:
     """Whether β is estimated and not held at its ceiling by an objective that still rises there."""
     noise = state.problem.noise
-    if not noise.estimate:
-        return False
-    return state.beta < noise.beta_max * (1 - 1e-9) or noise_gradient(state) < 0
+    return noise.estimate and (state.beta < noise.beta_max * (1 - 1e-9) or noise_gradient(state) < 0)
 
 
 def gradient_and_hessian(state: State, with_noise: bool) -> tuple[Array, Array]:
@@ -118,12 +117,14 @@ def polish(state: State, settings: NewtonSettings = NEWTON) -> State:
         k = int(np.argmax(gain))
         if not gain[k] > settings.jump_gain or not math.isfinite(float(state.best_alpha[k])):
             break
-        alpha = to_numpy(state.alpha).copy()
-        alpha[k] = float(state.best_alpha[k])
+        alpha = np.where(np.arange(state.size) == k, to_numpy(state.best_alpha), to_numpy(state.alpha))
         try:
-            state = state.moved(xa.asfloat64(alpha, like=state.alpha), state.beta)
+            jumped = state.moved(xa.asfloat64(alpha, like=state.alpha), state.beta)
         except NotPositiveDefinite:  # functions that only a large α keeps apart
             break
+        if jumped.objective <= state.objective:
+            break
+        state = jumped
     return state
 
 
@@ -188,5 +189,9 @@ def delete_useless(state: State) -> State:
                 state = fewer
                 continue
         worst = useless[int(np.argmin(to_numpy(state.keep_gain)[useless]))]
-        state = state.keep(np.delete(np.arange(state.size), worst))
+        fewer = state.keep(np.delete(np.arange(state.size), worst))
+        predicted = state.objective - float(state.keep_gain[worst])
+        if fewer.objective < predicted - LOST_DIGITS * (1 + abs(predicted)):
+            return state  # s and q have lost their digits, and are not to be trusted
+        state = fewer
     return state

@@ -101,8 +101,7 @@ class Gaussian(Specification):
         """Raise ValueError unless the prior is a pair of finite numbers ≥ 0, or None."""
         pair = (0.0, 0.0) if self.prior is None else self.prior
         try:
-            c, d = map(float, pair)
-            valid = 0 <= c < math.inf and 0 <= d < math.inf
+            valid = len(pair) == 2 and all(0 <= float(x) < math.inf for x in pair)
         except (TypeError, ValueError, OverflowError):
             valid = False
         if not valid or isinstance(pair, str):

@@ -79,6 +79,9 @@ class Parameters:
     tol : float, default=1e-6
         What a move must gain, in nats, and how far a log α must move, for the solver to go on. With 1e-2 the
         default solver ends sooner, mostly a fraction of a nat lower.
+    max_time : float, optional
+        Seconds after which the fit ends with the best model so far and a `ConvergenceWarning`; it is looked at
+        between iterations. None for no limit.
     random_state : int, RandomState instance or None, default=None
         Seed of solvers that draw candidates at random. The default solver draws nothing.
     verbose : int, default=0

@@ -23,6 +23,7 @@ class SparseModel(BaseEstimator):
     fit_intercept: bool = True
     max_iter: int = 10000
     tol: float = 1e-6
+    max_time: float | None = None
     random_state: Any = None
     verbose: int = 0
     callback: Callable[[Progress], Any] | None = None

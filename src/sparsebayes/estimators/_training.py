@@ -16,6 +16,7 @@ from sparsebayes.fit import fit
 from sparsebayes.priors import PerPart, as_prior
 from sparsebayes.scale_learning import LearnedScales, learn_scales
 
+MANY_ROWS, SAMPLE, ISOLATED = 1000, 64, 0.1  # rows; rows looked at; neighbours that a row needs
 LEARNED = ("evidence", "ard")  # values of gamma that are learned: one width, or a scale for each input
 FIXED = ("scale", "auto")  # values of gamma that are known before the fit
 FIT_PARAMETERS = signature(fit).parameters.keys() - {"prior"}
@@ -60,7 +61,28 @@ def bind_kernel(estimator: Any, rows: Rows) -> BoundBasis:
         words = ", ".join(map(repr, (*FIXED, *LEARNED)))
         raise ValueError(f"gamma must be one of {words} or positive numbers, got {gamma!r}.")
     basis = as_basis(estimator.kernel, "scale" if learns(gamma) else gamma, estimator.degree, estimator.coef0)
-    return basis.bind(rows.X, rows.weights, estimator.centres)
+    bound = basis.bind(rows.X, rows.weights, estimator.centres)
+    if not learns(gamma):
+        refuse_isolated(bound, rows.X)
+    return bound
+
+
+def refuse_isolated(bound: BoundBasis, X: np.ndarray) -> None:
+    """Raise ValueError for a kernel so narrow that every one of many rows would be a function of its own.
+
+    Of some rows, Σ_m k(x, x_m)² beyond the largest term says how many other functions reach each of them.
+    """
+    n = X.shape[0]
+    if n <= MANY_ROWS or bound.n_functions < n:
+        return
+    columns = np.abs(bound(X[np.linspace(0, n - 1, SAMPLE).astype(int)]))
+    largest = columns.max(axis=1)
+    columns = columns[largest > 0] / largest[largest > 0][:, None]
+    if len(columns) and float(np.median(np.sum(columns**2, axis=1))) - 1 < ISOLATED:
+        raise ValueError(
+            f"gamma makes the kernel so narrow that the {n} rows of X do not reach each other, and each would be a "
+            "function of its own: give a smaller gamma, gamma='scale' or gamma='evidence'."
+        )
 
 
 def learns(gamma: Any) -> bool:

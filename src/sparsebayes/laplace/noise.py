@@ -190,7 +190,7 @@ class NoisePath:
             result = replace(first, converged=False)
         if first.converged and not result.converged and monitor.going:
             shape = getattr(result.likelihood, "shape", shape)
-            monitor.failure = (
+            monitor.remarks.append(
                 f"The most probable weights were not found under noise of shape {shape:.3g} and variance "
                 f"{result.noise_variance:.3g}: the residuals are too large for it. Give a larger "
                 "noise_variance or a smaller shape."

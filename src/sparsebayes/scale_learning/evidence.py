@@ -14,6 +14,8 @@ from sparsebayes._array import add_diagonal
 
 CONSTANT = 1e-10  # of the size of a column: what rounding leaves of it at most once its constant is taken out
 
+LEAST_SPREAD = 1e-200  # of the variance of y: less, or more than its inverse, leaves floating point
+
 
 @dataclass(eq=False)
 class Evidence(ABC):
@@ -91,7 +93,13 @@ class GaussianEvidence(Evidence):
     def __post_init__(self) -> None:
         self.order, self.n_noise = self.y, int(self.noise_variance is None)
         mean = np.average(self.y, weights=self.counts)
-        self.spread = float(np.average((self.y - mean) ** 2, weights=self.counts))
+        with np.errstate(over="ignore", under="ignore"):
+            self.spread = float(np.average((self.y - mean) ** 2, weights=self.counts))
+        if not LEAST_SPREAD < self.spread < 1 / LEAST_SPREAD:
+            raise ValueError(
+                f"y has a variance of {self.spread:g}, beyond {LEAST_SPREAD:g} to {1 / LEAST_SPREAD:g}, within which "
+                "scales can be learned: rescale y."
+            )
 
     def __call__(self, K: np.ndarray, log_beta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         """L = −½ [N log 2π + log|C| + yᵀC⁻¹y], ∂L/∂K = ½ (C⁻¹yyᵀC⁻¹ − C⁻¹), C = K + diag(σ²/counts)."""

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
 
-from sparsebayes.core.solver import Monitor
+from sparsebayes.core.posterior import State
+from sparsebayes.core.solver import Monitor, Solution
 from sparsebayes.core.units import Units
+
+ROUNDING = 1e-6  # of the objective: by so much less a solution may end below a model on its way
+MANY_FUNCTIONS, LONG = 1000, 60.0  # functions in a model, and seconds, from which a fit says what could be done
+
+
+class SparsityWarning(UserWarning):
+    """The model is not sparse: it has about as many functions as there are rows, or more than a thousand."""
+
+
+class SlowFitWarning(UserWarning):
+    """The fit has taken a minute and goes on."""
 
 
 @dataclass(frozen=True)
@@ -80,20 +94,26 @@ class FitMonitor(Monitor):
     rng : for solvers that draw candidates at random.
     verbose : 1 prints the moves and every tenth iteration to standard error, 2 every iteration.
     callback : called with a `Progress` each iteration; a true return value stops the fit.
+    max_time : seconds after which the fit ends with what it has.
     factor : turns the solver's noise variance into the user's.
     stopped : whether the callback has stopped the fit.  trace : the moves so far.
-    failure : why a fit did not converge, if the reason was not `max_iter`.
+    remarks : what the user is to be warned of at the end, besides limits that were reached.
+    best : problem, objective, J, α and β of the best `State` of the problem that is being solved.
     """
 
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
     verbose: int = 0
     callback: Callable[[Progress], Any] | None = None
+    max_time: float = math.inf
     factor: float = 1.0
     stopped: bool = False
-    failure: str = ""
+    remarks: list[str] = field(default_factory=list)
+    best: tuple[Any, ...] = ()
     trace: list[Move] = field(default_factory=list)
+    began: float = field(default_factory=time.perf_counter)
     _clock: float = field(default_factory=time.perf_counter)
     _level: float | None = None
+    _said: bool = False
 
     def in_units(self, units: Units) -> Self:
         """Itself, reporting in the user's units."""
@@ -101,19 +121,60 @@ class FitMonitor(Monitor):
         return super().in_units(units)
 
     @property
+    def out_of_time(self) -> bool:
+        """Whether `max_time` has passed."""
+        return time.perf_counter() - self.began > self.max_time
+
+    @property
     def going(self) -> bool:
         """Whether the fit may go on."""
-        return not self.stopped and super().going
+        return not self.stopped and not self.out_of_time and super().going
 
     def record(self, state: Any) -> bool:
         """Note one iteration; False to stop."""
         super().record(state)
+        self._keep_best(state)
         progress = Progress(len(self.path), self.path[-1], state.size, self.factor / state.beta)
         if self.verbose > 1 or (self.verbose and len(self.path) % 10 == 1):
             print(progress, file=sys.stderr)
         if self.callback is not None and self.callback(progress):
             self.stopped = True
+        self._warn_once(state.size)
         return self.going
+
+    def _keep_best(self, state: Any) -> None:
+        """Remember where the objective of the problem was highest, without the arrays of the state."""
+        if isinstance(state, State) and (
+            not self.best or self.best[0] is not state.problem or state.objective > self.best[1]
+        ):
+            self.best = (state.problem, state.objective, state.J, state.alpha, state.beta)
+
+    def best_of(self, solution: Solution) -> Solution:
+        """The solution, or the best model on the way to it if that is higher by more than rounding.
+
+        A model with functions that its prior would delete is no solution, however high it is.
+        """
+        state = solution.state
+        if not self.best or self.best[0] is not getattr(state, "problem", None):
+            return solution
+        problem, objective, J, alpha, beta = self.best
+        if objective <= state.objective + ROUNDING * (1 + abs(objective)):
+            return solution
+        best = problem.start(J, alpha, beta)
+        return solution if len(best.useless) else Solution(best, False)
+
+    def _warn_once(self, size: int) -> None:
+        """Say, once, that a fit is heading for very many functions or takes long, and what could be done."""
+        seconds = time.perf_counter() - self.began
+        if self._said or (size <= MANY_FUNCTIONS and seconds <= LONG):
+            return
+        self._said = True
+        warnings.warn(
+            f"The model has {size} functions after {seconds:.0f} s, and the fit goes on; a wider kernel (a smaller "
+            "gamma, or gamma='evidence'), prior='bic' or fewer columns make it sparser, max_time ends it.",
+            SparsityWarning if size > MANY_FUNCTIONS else SlowFitWarning,
+            stacklevel=2,
+        )
 
     def note(self, name: str, count: int, state: Any) -> None:
         """Add a move to the trace: its name, how many functions it concerned, and the model after it."""

@@ -6,8 +6,10 @@ import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from sparsebayes import _array as xa
 from sparsebayes._checks import is_number
 from sparsebayes.core.fit import result_of
 from sparsebayes.core.noise import NOISE_FLOOR, Gaussian, GaussianNoise
@@ -19,7 +21,11 @@ from sparsebayes.core.solver import Monitor, Solution, Solver
 from sparsebayes.core.units import Units
 from sparsebayes.solvers.candidates import CandidateScores
 from sparsebayes.solvers.certificate import certify
-from sparsebayes.solvers.monitor import FitMonitor
+from sparsebayes.solvers.monitor import FitMonitor, SparsityWarning
+
+FEW_ROWS, NOT_SPARSE = 20, 0.8  # from so many rows on, a model with more than this share of them is not sparse
+LEAST_NOISE = 1e-25  # of the mean square of the target: below it rounding alone is larger
+MISFIT = 10.0  # how many times the given noise variance the residuals may have
 
 
 class NoiseCollapseWarning(UserWarning):
@@ -38,7 +44,12 @@ class NoiseOptions:
     guess: float | None = None
 
     def model(self, units: Units) -> GaussianNoise:
-        """The noise in the solver's units."""
+        """The noise in the solver's units; ValueError for a noise variance far below the rounding of y."""
+        if self.variance is not None and self.variance < LEAST_NOISE * units.target_scale**2:
+            raise ValueError(
+                f"noise_variance={self.variance:g} is too small beside y, whose mean square about its mean is "
+                f"{units.target_scale**2:.3g}: give a value above {LEAST_NOISE * units.target_scale**2:.1g}, or None."
+            )
         return self.likelihood.noise(units, self.variance)
 
     def guessed_precision(self, units: Units) -> float | None:
@@ -66,7 +77,9 @@ def solve_regression(
     problem = Problem(quadratic, prior, noise.model(units), prior.units(units.unit, units.kept))
     guess = noise.guessed_precision(units)
     if guess is None or not problem.noise.estimate:
-        return report(solver.solve(problem, monitor), units, monitor)
+        solution = monitor.best_of(solver.solve(problem, monitor))
+        remark_misfit(solution.state, units, monitor)
+        return report(solution, units, monitor)
     held = replace(problem, noise=GaussianNoise(min(guess, problem.noise.beta_max), estimate=False))
     first = solver.solve(held, monitor).state
     solution = Solution(State(problem, first.active, first.alpha, first.beta), False)
@@ -74,7 +87,19 @@ def solve_regression(
         solution = solver.solve(problem, monitor, solution.state)
         # so many functions may have come in that they reproduce t, which those added one by one need not do
         solution = solver.solve(problem, monitor) if solution.state.at_noise_floor else solution
-    return report(solution, units, monitor)
+    return report(monitor.best_of(solution), units, monitor)
+
+
+def remark_misfit(state: State, units: Units, monitor: FitMonitor) -> None:
+    """Remark on a noise variance that was given, if the residuals are far larger than it allows."""
+    noise, free = state.problem.noise, state.problem.quadratic.n - xa.total(state.gamma)
+    if noise.estimate or state.beta * state.residual <= MISFIT * max(free, 1.0):
+        return
+    given, found = (units.target_scale**2 * x for x in (1 / state.beta, state.residual / max(free, 1.0)))
+    monitor.remarks.append(
+        f"noise_variance={given:.3g} is far too small: the residuals have a variance of about {found:.3g}, and the "
+        "error bars cannot be trusted; give a larger noise_variance, or None to estimate it."
+    )
 
 
 def report(solution: Solution, units: Units, monitor: Monitor, certificate: Any = None) -> Result:
@@ -90,8 +115,12 @@ def report(solution: Solution, units: Units, monitor: Monitor, certificate: Any 
     )
 
 
-def warn_about(result: Result, monitor: FitMonitor) -> None:
-    """Warn of a noise estimate that collapsed, and of iterations that did not suffice."""
+def warn_about(result: Result, monitor: FitMonitor, rows: float) -> None:
+    """Warn of a noise estimate that collapsed, a model that is not sparse, and a fit that ended too early.
+
+    rows : how many rows there are, infinite if that is unknown.
+    """
+    kept = len(np.unique(result.active))
     if result.certificate.at_noise_floor:
         warnings.warn(
             f"The estimated noise variance fell to its floor, {NOISE_FLOOR:g} of the variance of y: the "
@@ -100,6 +129,27 @@ def warn_about(result: Result, monitor: FitMonitor) -> None:
             NoiseCollapseWarning,
             stacklevel=4,
         )
-    if not result.converged and not monitor.stopped:
-        limit = f"The fit stopped at max_iter={monitor.max_iter} iterations before it converged; raise max_iter or tol."
-        warnings.warn(monitor.failure or limit, ConvergenceWarning, stacklevel=4)
+    elif rows >= FEW_ROWS and kept > NOT_SPARSE * rows:
+        warnings.warn(
+            f"The model is not sparse: it has {kept} functions for {rows:.0f} rows, and may follow the noise; use a "
+            "wider kernel (a smaller gamma, or gamma='evidence') or prior='bic'.",
+            SparsityWarning,
+            stacklevel=4,
+        )
+    for reason in monitor.remarks:
+        warnings.warn(reason, ConvergenceWarning, stacklevel=4)
+    explained = monitor.remarks or (result.certificate.at_noise_floor and monitor.going)
+    if not result.converged and not monitor.stopped and not explained:
+        warnings.warn(_why_it_ended(monitor), ConvergenceWarning, stacklevel=4)
+
+
+def _why_it_ended(monitor: FitMonitor) -> str:
+    """Why a fit ended before it converged, and what could be done."""
+    if monitor.out_of_time:
+        return f"The fit stopped at max_time={monitor.max_time:g} s before it converged; raise max_time or tol."
+    if len(monitor.path) >= monitor.max_iter:
+        return f"The fit stopped at max_iter={monitor.max_iter} iterations before it converged; raise max_iter or tol."
+    return (
+        "The fit ended where rounding hides what is left to gain: some functions are the same to working precision; "
+        "use a narrower kernel (a larger gamma) or fewer columns."
+    )

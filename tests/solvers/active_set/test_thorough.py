@@ -62,6 +62,7 @@ def test_annealing_never_ends_lower_and_reports_what_it_has(plain, annealing, M,
     assert after.certificate.is_local_maximum
 
 
+@pytest.mark.filterwarnings("ignore::sparsebayes.SparsityWarning")  # greed selects almost a function per row
 @pytest.mark.parametrize(("plain", "annealing"), ANNEALED, ids=["sequential", "active-set"])
 def test_annealing_finds_vectors_that_greed_misses(plain, annealing):
     found = {"plain": 0, "annealing": 0}
@@ -115,6 +116,7 @@ def test_collapse_is_still_warned_of():
     assert np.isfinite(result.mean).all()
 
 
+@pytest.mark.filterwarnings("ignore::sparsebayes.SparsityWarning")  # greed selects almost a function per row
 @pytest.mark.parametrize("solver", [Sequential(annealing=10), ActiveSet(annealing=10, regrowth=3)])
 def test_iterations_run_out_in_time(solver):
     Phi, t, _ = _recovery(0, 45)

@@ -235,15 +235,22 @@ class ActiveSet(Solver):
     # 4. swap
 
     def _swap(self, state: State, walk: Walk) -> State:
-        """Swaps and single additions with Newton steps in between, until none gains enough."""
-        settings, swaps_made = self.settings, 0
+        """Swaps and single additions with Newton steps in between, until none gains enough.
+
+        Where additions gain more than swaps many times in a row, the model is far from complete, and grows by
+        batches.
+        """
+        settings, swaps_made, additions = self.settings, 0, 0
         state = maximise_jointly(state, settings.loose, settings.steps_between_swaps)
-        while True:
+        while state.size <= settings.crowded:
             swaps, least_gain = best_swaps(state), max(settings.swap_gain, walk.tol)
             best = state.scores.best
             if state.scores.best_gain > max(least_gain, float(swaps.gain.max())):
+                if additions == self.batch:
+                    state, additions = self._grow(state, walk, least_gain), 0
+                    continue
                 following = joined(state, np.asarray([best]), to_numpy(state.scores.alpha)[[best]])
-                count = 1
+                count, additions = 1, additions + 1
             else:
                 least_gain = max(least_gain, settings.share * float(swaps.gain.max()))
                 made = swapped_together(state, swaps, least_gain, self.batch, self.independence)

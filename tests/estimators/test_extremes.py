@@ -1,0 +1,98 @@
+"""Noise, kernels and numbers far from what anybody would want: a warning or one sentence, never a foreign error."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from sparsebayes import (
+    RelevanceVectorClassifier,
+    RelevanceVectorRegressor,
+    SparseBayesRegressor,
+    SparsityWarning,
+    fit,
+)
+from sparsebayes.datasets import make_sinc
+
+
+def _noisy_line(seed: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(20, 60))
+    X = rng.standard_normal((n, 1))
+    return X, np.sin(3 * X[:, 0] / abs(X).max()) + 0.5 * rng.standard_normal(n)
+
+
+@pytest.mark.filterwarnings("ignore::sparsebayes.SparsityWarning")  # noise that is too small needs many functions
+@pytest.mark.parametrize("gamma", ["auto", 1.0, 10.0])
+@pytest.mark.parametrize("variance", [1e-5, 1e-8])
+def test_noise_that_is_given_too_small_is_warned_of_and_ends_at_the_best_state(gamma, variance):
+    for seed in range(20, 30):
+        X, y = _noisy_line(seed)
+        with pytest.warns(ConvergenceWarning, match="noise_variance=.* is far too small"):
+            model = RelevanceVectorRegressor(gamma=gamma, noise_variance=variance).fit(X, y)
+        path = model.evidence_path_
+        assert path[-1] >= path.max() - 1e-6 * abs(path.max())
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_right_noise_is_not_warned_of(seed):
+    X, y = _noisy_line(seed)
+    RelevanceVectorRegressor(gamma=1.0, noise_variance=0.25).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        SparseBayesRegressor(noise_variance=1e-200),
+        SparseBayesRegressor(noise_variance=1e-160, solver="mackay"),
+        RelevanceVectorRegressor(noise_variance=1e-100, solver="em"),
+        RelevanceVectorRegressor(noise_variance=1e-60, solver="sequential"),
+    ],
+)
+def test_noise_below_rounding_is_refused(model):
+    X, y, _ = make_sinc(100, random_state=0)
+    with pytest.raises(ValueError, match=r"^noise_variance=1e-\d+ is too small beside y, .*or None\.$"):
+        model.fit(X, y)
+
+
+def test_scales_of_targets_whose_variance_underflows_are_refused():
+    X, y, _ = make_sinc(60, random_state=0)
+    with pytest.raises(ValueError, match=r"^y has a variance of 0, beyond .*rescale y\.$"):
+        RelevanceVectorRegressor(gamma="ard").fit(X, y * 1e-300)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_fit_that_rounding_ends_does_not_blame_the_iterations(seed):
+    X, y, _ = make_sinc(100, random_state=seed)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = RelevanceVectorRegressor("laplacian", gamma=1e-12).fit(X, y)
+    messages = [str(warning.message) for warning in caught]
+    assert model.converged_ or any("rounding hides what is left to gain" in message for message in messages)
+    assert not any("max_iter" in message for message in messages)
+
+
+@pytest.mark.parametrize("estimator", [RelevanceVectorRegressor, RelevanceVectorClassifier])
+def test_a_kernel_so_narrow_that_no_row_has_a_neighbour_is_refused(estimator):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((3000, 2))
+    y = np.sin(X[:, 0]) + 0.1 * rng.standard_normal(3000)
+    y = y > 0 if estimator is RelevanceVectorClassifier else y
+    with pytest.raises(ValueError, match=r"^gamma makes the kernel so narrow .* gamma='evidence'\.$"):
+        estimator(gamma=1e4).fit(X, y)
+
+
+def test_a_model_of_almost_all_rows_is_warned_of():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (60, 2))
+    with pytest.warns(SparsityWarning, match=r"has \d+ functions for 60 rows"):
+        model = RelevanceVectorRegressor(gamma=1e4, noise_variance=1e-4).fit(X, X[:, 0])
+    assert len(model.relevance_) > 48
+
+
+def test_columns_and_targets_of_very_different_sizes_are_fitted():
+    Phi = np.random.default_rng(0).standard_normal((20, 4))
+    result = fit(Phi[:, :3] * 1e-140, (Phi[:, 0] + 0.1 * Phi[:, 3]) * 1e100)
+    assert np.isfinite(result.mean).all()
+    assert np.isfinite(result.log_evidence)
