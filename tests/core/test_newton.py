@@ -332,6 +332,14 @@ def test_a_jump_to_functions_that_cannot_be_told_apart_is_not_made(monkeypatch):
     assert polish(low).alpha[0] == pytest.approx(low.alpha[0], rel=1e-6)
 
 
+def test_a_jump_that_does_not_gain_what_it_was_predicted_to_is_not_made(monkeypatch):
+    """s and q that have lost their digits predict gains that are none."""
+    best = polish(_state(0, PRIORS["uniform"]))
+    monkeypatch.setattr(State, "best_alpha", property(lambda state: 2 * state.alpha))
+    monkeypatch.setattr(State, "reestimate_gain", property(lambda state: np.ones(state.size)))
+    assert polish(best).objective == best.objective
+
+
 @pytest.mark.parametrize("name", EVERY_PRIOR)
 def test_polish_ends_where_no_single_precision_gains(name):
     for seed in range(3):
@@ -418,3 +426,27 @@ def test_newton_steps_delete_what_becomes_useless_on_the_way():
     assert reached.size < 25
     assert not len(reached.useless)
     assert reached.objective > state.objective
+
+
+def test_a_function_is_not_deleted_if_that_loses_what_was_not_predicted(monkeypatch):
+    """Factors that have lost their digits (here: all q = 0) make useful functions look useless."""
+    state = maximise_jointly(_state(0, PRIORS["uniform"]), 1e-10)
+    useful, s = state.moved(state.alpha, state.beta), state.factors[0]
+    monkeypatch.setattr(State, "factors", property(lambda each: (s[: each.size], np.zeros(each.size))))
+    assert len(useful.useless) == useful.size
+    assert delete_useless(useful) is useful
+
+
+@pytest.mark.parametrize(("share", "deleted"), [(-3.0, True), (0.6e-6, True), (1.6e-6, False), (1e-3, False)])
+def test_a_deletion_may_miss_its_prediction_by_a_millionth_of_the_objective(share, deleted, monkeypatch):
+    t = np.append([3.0, -2.0, 0.1], np.full(27, 0.3))  # only the third of the functions explains nothing
+    extra = problem_of(np.eye(30)[:, :3], t).start(range(3), np.full(3, 0.5), 10.0)
+    assert list(extra.useless) == [2]
+    fewer = extra.keep([0, 1])
+    assert 10 < abs(fewer.objective) < 1e3
+    exact = extra.objective - fewer.objective
+    claimed = np.append(extra.keep_gain[:2], exact - share * (1 + abs(fewer.objective)))
+    monkeypatch.setattr(State, "keep_gain", property(lambda each: claimed[: each.size]))
+    reached = delete_useless(extra)
+    assert (reached is extra) is not deleted
+    assert reached.size == (2 if deleted else 3)

@@ -153,6 +153,7 @@ def test_feature_names_are_kept(frame, estimator):
         model.predict(data[["age", "height", "income"]])
 
 
+@pytest.mark.filterwarnings("ignore::sparsebayes.SparsityWarning")  # a width of the search is far too small
 def test_in_pipelines_and_searches():
     X, y = _problem(n=60)
     pipeline = make_pipeline(StandardScaler(), RelevanceVectorRegressor())

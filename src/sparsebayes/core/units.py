@@ -7,9 +7,10 @@ units; the means are taken out only with an intercept. With an intercept b of fl
 
 n − 1 rows count, and the constant is −½ log n. On the way back,
 
-    w = w̃τ/ν,   α = α̃ν²/τ²,   σ² = τ²/β̃,   b = t̄ − Σ_m w_m φ̄_m,   log p(t) = log p(t/τ) − n log τ.
+    w = w̃τ/ν,   α = α̃ν²/τ²,   σ² = τ²/β̃,   b = t̄ − Σ_m w_m φ̄_m,   log p(t) = log p(t/τ) − n′ log τ,
 
-Sample weights count rows: n = Σ weights.
+n′ being the rows that count (`rows_counted`: n, or n − 1 with an intercept). Sample weights count rows:
+n = Σ weights.
 """
 
 from __future__ import annotations
