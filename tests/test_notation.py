@@ -58,6 +58,8 @@ def regression():
     for each in (result, result.certificate, result.candidates):
         yield each, {"S": len(result.active), **one}
     yield model, {"S": len(model.relevance_)}
+    columns = sparsebayes.SparseBayesRegressor(prior="ric").fit(Phi, t)
+    yield columns, {"S": len(columns.relevance_)}
     specifications = (Smoothness(1.0), Gamma(1.0, 1.0), Laplace(1.0), GaussianNoise(1.0), GeneralizedNormal(4.0, 1.0))
     for each in (bound, bound.kernel, *specifications):
         yield each, one
@@ -81,6 +83,8 @@ def classification():
     for each in (result, result.certificate, result.candidates):
         yield each, {"S": len(result.mean), **several}
     yield model, {"S": len(model.terms_), "V": len(model.relevance_), **several}
+    columns = sparsebayes.SparseBayesClassifier().fit(Phi, y)
+    yield columns, {"S": len(columns.terms_), "V": len(columns.relevance_), **several}
 
 
 def test_the_page_has_tables():

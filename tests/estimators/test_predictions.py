@@ -138,7 +138,7 @@ def test_one_row_at_a_time_where_memory_is_short():
     model = SparseBayesRegressor().fit(X, y)
     with sklearn.config_context(working_memory=1e-9):
         np.testing.assert_allclose(
-            model.predict(queries), queries[:, model.relevance_] @ model.coef_ + model.intercept_
+            model.predict(queries), queries[:, model.relevance_] @ model.active_coef_ + model.intercept_
         )
 
 

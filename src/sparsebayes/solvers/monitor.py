@@ -81,6 +81,7 @@ class FitMonitor(Monitor):
     verbose : 1 prints the moves and every tenth iteration to standard error, 2 every iteration.
     callback : called with a `Progress` each iteration; a true return value stops the fit.
     factor : turns the solver's noise variance into the user's.
+    shift : nats that the objective of the user has and that of the units has not.
     stopped : whether the callback has stopped the fit.  trace : the moves so far.
     failure : why a fit did not converge, if the reason was not `max_iter`.
     """
@@ -89,6 +90,7 @@ class FitMonitor(Monitor):
     verbose: int = 0
     callback: Callable[[Progress], Any] | None = None
     factor: float = 1.0
+    shift: float = 0.0
     stopped: bool = False
     failure: str = ""
     trace: list[Move] = field(default_factory=list)
@@ -98,7 +100,9 @@ class FitMonitor(Monitor):
     def in_units(self, units: Units) -> Self:
         """Itself, reporting in the user's units."""
         self.factor = units.target_scale**2
-        return super().in_units(units)
+        super().in_units(units)
+        self.offset += self.shift
+        return self
 
     @property
     def going(self) -> bool:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 
-from sparsebayes._checks import is_number
+from sparsebayes._checks import is_number, warn
 from sparsebayes.core.fit import result_of
 from sparsebayes.core.noise import NOISE_FLOOR, Gaussian, GaussianNoise
-from sparsebayes.core.posterior import Problem, State
+from sparsebayes.core.posterior import Problem
 from sparsebayes.core.prior import Prior
 from sparsebayes.core.quadratic import Quadratic
 from sparsebayes.core.result import Result
@@ -68,8 +67,7 @@ def solve_regression(
     if guess is None or not problem.noise.estimate:
         return report(solver.solve(problem, monitor), units, monitor)
     held = replace(problem, noise=GaussianNoise(min(guess, problem.noise.beta_max), estimate=False))
-    first = solver.solve(held, monitor).state
-    solution = Solution(State(problem, first.active, first.alpha, first.beta), False)
+    solution = Solution(solver.solve(held, monitor).state.under(problem), False)
     if not monitor.stopped:
         solution = solver.solve(problem, monitor, solution.state)
         # so many functions may have come in that they reproduce t, which those added one by one need not do
@@ -93,13 +91,12 @@ def report(solution: Solution, units: Units, monitor: Monitor, certificate: Any 
 def warn_about(result: Result, monitor: FitMonitor) -> None:
     """Warn of a noise estimate that collapsed, and of iterations that did not suffice."""
     if result.certificate.at_noise_floor:
-        warnings.warn(
+        warn(
             f"The estimated noise variance fell to its floor, {NOISE_FLOOR:g} of the variance of y: the "
             "basis functions reproduce y almost exactly, and the evidence has no maximum. Give noise_variance "
             "a value, or use prior='bic' or likelihood=Gaussian(prior=(c, d)).",
             NoiseCollapseWarning,
-            stacklevel=4,
         )
     if not result.converged and not monitor.stopped:
         limit = f"The fit stopped at max_iter={monitor.max_iter} iterations before it converged; raise max_iter or tol."
-        warnings.warn(monitor.failure or limit, ConvergenceWarning, stacklevel=4)
+        warn(monitor.failure or limit, ConvergenceWarning)
