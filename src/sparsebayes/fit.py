@@ -87,8 +87,8 @@ def fit(
     likelihood : {"gaussian", "generalized-normal", "bernoulli", "multinomial"} or likelihood object
         p(y | f): `Gaussian(prior=(c, d))`, `Gaussian(variance=σ_n²)` for noise whose variance is known at each row
         (the standard deviation of a prediction is then that of f), `GeneralizedNormal(shape="evidence")`,
-        `Bernoulli()`, `Multinomial()`, or a subclass of `laplace.LaplaceLikelihood`. All but the Gaussian one use Laplace's
-        approximation, and need all rows in memory.
+        `Bernoulli()`, `Multinomial()`, or a subclass of `laplace.LaplaceLikelihood`. All but the Gaussian one use
+        Laplace's approximation, and need all rows in memory.
     prior : {"uniform", "aic", "bic", "ric"} or Prior
         Prior on the precision of each weight.
     solver : {"auto", "active-set", "thorough", "greedy", "sequential", "mackay", "em", "orthonormal"} or Solver

@@ -293,7 +293,12 @@ def test_chunks_without_rows_are_skipped():
 
 
 BAD_ON_DISK = {
-    "NaN": (X12 * np.nan, Y12, None, r"^X contains NaN or infinity in row 0; every value must be finite \(in chunk 0, "),
+    "NaN": (
+        X12 * np.nan,
+        Y12,
+        None,
+        r"^X contains NaN or infinity in row 0; every value must be finite \(in chunk 0, ",
+    ),
     "NaN in y": (X12, Y12 * np.nan, None, r"^y contains NaN or infinity"),
     "no y": (X12, None, None, r"requires y to be passed, but the target y is None\.$"),
     "length": (X12, Y12[:4], None, r"^y must have one value per row of X: X has 12 rows, but y has shape \(4,\)\.$"),

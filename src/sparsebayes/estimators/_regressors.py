@@ -434,7 +434,7 @@ class SparseBayesRegressor(SparseRegression):
         chunks = sliced_rows(X, y, sample_weight) if is_too_large(X) else [(X, y, sample_weight)]
         checked = ChunkCheck(check, None if before is None else self.n_features_in_)
         rows = Triangle.of(RowSource(chunks, checked, may_be_empty=False), before)
-        enough = rows is not None and rows.constant is None and min(rows.rows, rows.n) >= LEAST_ROWS
+        enough = rows is not None and rows.constant is None and rows.rows >= LEAST_ROWS
         try:
             if enough:
                 self._fit_statistics(rows)
