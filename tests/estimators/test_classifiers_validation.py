@@ -26,7 +26,7 @@ BAD_DATA = {
     "NaN in X": (_with(X, np.nan), Y, None, r"^X contains NaN or infinity in row 1; every value must be finite\.$"),
     "NaN in y": (X, _with(Y, np.nan), None, r"^y contains NaN or infinity"),
     "infinity in y": (X, _with(Y, np.inf), None, r"^y contains NaN or infinity"),
-    "None in y": (X, _with(Y, None), None, r"^y has missing labels; every row needs one\.$"),
+    "None in y": (X, _with(Y, None), None, r"^y has missing labels, the first in row 4; every row needs one\.$"),
     "NA in y": (X, _with(Y, pd.NA), None, r"^y has missing labels"),
     "NaT in y": (
         X,

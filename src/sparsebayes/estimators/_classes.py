@@ -22,8 +22,9 @@ def check_labels(y: Any, n: int) -> np.ndarray:
     check_length(y, n)
     if y.dtype.kind == "f":
         require_finite(y, "y")
-    if y.dtype.kind in "OmM" and any(_is_missing(label) for label in y):
-        raise ValueError("y has missing labels; every row needs one.")
+    missing = [_is_missing(label) for label in y] if y.dtype.kind in "OmM" else []
+    if any(missing):
+        raise ValueError(f"y has missing labels, the first in row {missing.index(True)}; every row needs one.")
     if y.dtype.kind != "O":
         check_classification_targets(y)
     elif all(isinstance(label, numbers.Real) for label in y):

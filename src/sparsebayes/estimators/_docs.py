@@ -81,7 +81,8 @@ class Parameters:
         What a move must gain, in nats, and how far a log α must move, for the solver to go on. With 1e-2 the
         default solver ends sooner, mostly a fraction of a nat lower.
     random_state : int, RandomState instance or None, default=None
-        Seed of solvers that draw candidates at random. The default solver draws nothing.
+        Seed of solvers that draw candidates at random; the default solver draws nothing. None starts from the
+        state of NumPy's global generator, and leaves that as it is.
     verbose : int, default=0
         1 prints every move and every tenth iteration to standard error, 2 every iteration.
     callback : callable, optional

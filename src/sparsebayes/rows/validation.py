@@ -128,7 +128,7 @@ def as_counts(weights: Array | None) -> Array | None:
     if float(xp.sum(weights)) >= LEAST_ROWS or not float(xp.max(weights)) > 0:
         return weights
     relative = weights / xp.max(weights)
-    return relative * (np.count_nonzero(to_numpy(relative)) / float(xp.sum(relative)))
+    return relative * (int(np.count_nonzero(to_numpy(relative))) / float(xp.sum(relative)))
 
 
 def check_rows(rows: int, name: str = "X") -> None:
