@@ -31,7 +31,7 @@ def _problem(seed: int, K: int, n: int = 70) -> tuple[np.ndarray, np.ndarray, np
 
 
 def _weights(model) -> np.ndarray:
-    return model.dual_coef_ if isinstance(model, RelevanceVectorClassifier) else model.coef_
+    return model.dual_coef_ if isinstance(model, RelevanceVectorClassifier) else model.active_coef_
 
 
 def _assert_same(a, b, X, order=slice(None)) -> None:

@@ -29,7 +29,7 @@ both = pytest.mark.parametrize("case", CASES)
 
 
 def _weights(model) -> np.ndarray:
-    return model.dual_coef_ if isinstance(model, RelevanceVectorRegressor) else model.coef_
+    return model.dual_coef_ if isinstance(model, RelevanceVectorRegressor) else model.active_coef_
 
 
 @both

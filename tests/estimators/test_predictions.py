@@ -51,7 +51,7 @@ def _fitted(name: str, seed: int) -> tuple:
 
 
 def _weights(model) -> np.ndarray:
-    return model.dual_coef_ if isinstance(model, RelevanceVectorRegressor) else model.coef_
+    return model.dual_coef_ if isinstance(model, RelevanceVectorRegressor) else model.active_coef_
 
 
 def _posterior(model, Phi, y) -> tuple[np.ndarray, np.ndarray]:

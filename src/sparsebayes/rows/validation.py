@@ -56,7 +56,7 @@ def as_vector(y: Any) -> np.ndarray:
     """y as a NumPy vector; a column vector is taken with a warning."""
     if len(getattr(y, "shape", ())) == 2 and y.shape[1] == 1:
         warn(
-            f"y is a column vector of shape {tuple(y.shape)}, but a 1d array was expected: pass y.ravel().",
+            f"A column-vector y was passed when a 1d array was expected: y has shape {tuple(y.shape)}; pass y.ravel().",
             DataConversionWarning,
         )
     return column_or_1d(y)
