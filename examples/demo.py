@@ -153,7 +153,7 @@ def sparse_linear() -> tuple[Row, Draw]:
         ax.axhline(0, color=BLACK, lw=0.8)
         ax.scatter(true, weights[true], marker="_", s=180, color=BLACK, lw=1.8, label="truth")
         bars = {"fmt": "o", "ms": 3.5, "capsize": 4, "color": VERMILION, "lw": 1.6}
-        ax.errorbar(model.relevance_, model.coef_, yerr=2 * std, label="found, ± 2 std", **bars)
+        ax.errorbar(model.relevance_, model.active_coef_, yerr=2 * std, label="found, ± 2 std", **bars)
         ax.set(xlabel="column of X", ylabel="weight", xlim=(-6, 305))
         ax.legend(loc="upper left", fontsize="small", frameon=False, ncols=2)
         ax.margins(y=0.12)

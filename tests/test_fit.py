@@ -213,7 +213,7 @@ def test_progress_is_printed_and_a_callback_stops_the_fit(capsys):
         ({"Phi": np.zeros((0, 3))}, "Phi must be a matrix with rows"),
         ({"sample_weight": [1, 1, 1, 1, -1]}, "sample_weight must not be negative"),
         ({"sample_weight": [1, 1]}, "sample_weight must have one value per row of X: X has 5 rows"),
-        ({"sample_weight": [0.2] * 5}, "sample_weight sums to 1, but weights count rows"),
+        ({"sample_weight": [0.2, 0, 0, 0, 0]}, "Phi has 1 row.s. of positive weight, but at least 2 are needed"),
         ({"verbose": "loud"}, "verbose must be"),
         ({"callback": 3}, "callback must be callable"),
         ({"t": np.arange(5.0) * 1e160}, "y must have values between"),

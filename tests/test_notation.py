@@ -14,6 +14,7 @@ from sparsebayes.core.noise import GaussianNoise
 from sparsebayes.core.posterior import Problem
 from sparsebayes.laplace.mode import Modes
 from sparsebayes.laplace.rows import LaplaceRows
+from sparsebayes.rows.known_noise import KnownNoise
 from sparsebayes.rows.memory import summarise
 
 PAGE = Path(__file__).parents[1] / "docs" / "notation.md"
@@ -58,8 +59,10 @@ def regression():
     for each in (result, result.certificate, result.candidates):
         yield each, {"S": len(result.active), **one}
     yield model, {"S": len(model.relevance_)}
+    columns = sparsebayes.SparseBayesRegressor(prior="ric").fit(Phi, t)
+    yield columns, {"S": len(columns.relevance_)}
     specifications = (Smoothness(1.0), Gamma(1.0, 1.0), Laplace(1.0), GaussianNoise(1.0), GeneralizedNormal(4.0, 1.0))
-    for each in (bound, bound.kernel, *specifications):
+    for each in (KnownNoise(np.ones(N), np.ones(N)), bound, bound.kernel, *specifications):
         yield each, one
 
 
@@ -81,6 +84,8 @@ def classification():
     for each in (result, result.certificate, result.candidates):
         yield each, {"S": len(result.mean), **several}
     yield model, {"S": len(model.terms_), "V": len(model.relevance_), **several}
+    columns = sparsebayes.SparseBayesClassifier().fit(Phi, y)
+    yield columns, {"S": len(columns.terms_), "V": len(columns.relevance_), **several}
 
 
 def test_the_page_has_tables():

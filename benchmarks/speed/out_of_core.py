@@ -110,7 +110,7 @@ def measure_subset(folder: Path) -> dict[str, Any]:
         "chunks of 777 rows": lambda: SparseBayesRegressor().fit(chunks(held, y, 777)),
         "partial_fit, 3 calls": lambda: streamed(held, y),
     }
-    rows = [["in memory", seconds, len(whole.coef_), 0.0, 0.0, 0.0]]
+    rows = [["in memory", seconds, len(whole.relevance_), 0.0, 0.0, 0.0]]
     with sklearn.config_context(working_memory=64):
         for name, fit in ways.items():
             seconds, model = best_time(fit, 1)
@@ -133,7 +133,7 @@ def difference(a: Any, b: Any, X: np.ndarray) -> list[Any]:
     ours, theirs = a.predict(X), b.predict(X)
     predictions = np.abs(ours - theirs).max() / np.abs(theirs).max()
     evidence = abs(a.log_evidence_ - b.log_evidence_) / abs(b.log_evidence_)
-    return [len(a.coef_), weights, predictions, evidence]
+    return [len(a.relevance_), weights, predictions, evidence]
 
 
 def measure_points(_: Path) -> dict[str, Any]:

@@ -1,12 +1,17 @@
-"""Checks of single arguments that several packages share."""
+"""Checks of single arguments, and warnings, as several packages share them."""
 
 from __future__ import annotations
 
 import math
 import numbers
+import sys
+import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+PACKAGE = str(Path(__file__).parent / "_")[:-1]  # with the separator at the end
 
 
 def is_number(x: Any) -> bool:
@@ -31,3 +36,11 @@ def require_whole(x: Any, name: str, least: int) -> None:
     """Raise ValueError unless x is an integer of at least that size."""
     if not is_whole(x, least):
         raise ValueError(f"{name} must be an integer >= {least}, got {x!r}.")
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn of something at the line that called the package: the first frame whose file is not part of it."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, cast
 
 import array_api_compat
@@ -24,21 +24,26 @@ from sparsebayes.core.units import Units
 from sparsebayes.laplace import Bernoulli, GeneralizedNormal, LaplacePath, Multinomial, NoisePath
 from sparsebayes.large_kernels import KernelPath
 from sparsebayes.priors import as_prior
+from sparsebayes.rows.known_noise import KnownNoise
 from sparsebayes.rows.memory import summarise
 from sparsebayes.rows.passes import RowPasses
 from sparsebayes.rows.sources import is_chunked, is_too_large
 from sparsebayes.rows.triangle import Triangle
 from sparsebayes.rows.validation import (
     ChunkCheck,
+    as_counts,
     check_design,
+    check_rows,
     check_targets,
-    check_total,
+    check_variances,
     check_weights,
+    constant_of,
     read_chunks,
 )
 from sparsebayes.signals.closed_form import Orthonormal
 from sparsebayes.signals.path import OrthonormalPath
 from sparsebayes.solvers import NAMED, ActiveSet, as_solver
+from sparsebayes.solvers.constant import ConstantPath
 from sparsebayes.solvers.monitor import FitMonitor, Progress
 from sparsebayes.solvers.regression import NoiseOptions, checked_variance, solve_regression, warn_about
 
@@ -82,9 +87,10 @@ def fit(
     y : array of shape (N,)
         Targets, or labels for a likelihood of classes; None if Phi gives chunks or is a Triangle.
     likelihood : {"gaussian", "generalized-normal", "bernoulli", "multinomial"} or likelihood object
-        p(y | f): `Gaussian(prior=(c, d))`, `GeneralizedNormal(shape="evidence")`, `Bernoulli()`,
-        `Multinomial()`, or a subclass of `laplace.LaplaceLikelihood`. All but the Gaussian one use Laplace's
-        approximation, and need all rows in memory.
+        p(y | f): `Gaussian(prior=(c, d))`, `Gaussian(variance=σ_n²)` for noise whose variance is known at each row
+        (the standard deviation of a prediction is then that of f), `GeneralizedNormal(shape="evidence")`,
+        `Bernoulli()`, `Multinomial()`, or a subclass of `laplace.LaplaceLikelihood`. All but the Gaussian one use
+        Laplace's approximation, and need all rows in memory.
     prior : {"uniform", "aic", "bic", "ric"} or Prior
         Prior on the precision of each weight.
     solver : {"auto", "active-set", "thorough", "greedy", "sequential", "mackay", "em", "orthonormal"} or Solver
@@ -103,7 +109,8 @@ def fit(
         Whether an intercept with a flat prior is added and integrated out, one for each output. The evidence of
         a regression is then that of the N−1 contrasts of y, less ½ log N.
     sample_weight : array of shape (N,), optional
-        How often each row counts, ≥ 0.
+        How often each row counts, ≥ 0; not 1/variance, which is `likelihood=Gaussian(variance=…)`. Weights that
+        sum to less than 2 cannot be counts, and are rescaled to a mean of 1.
     max_iter, tol : int, float
         Iterations allowed; what a move must gain, in nats, and how far a log α must move, to go on.
     max_time : float, optional
@@ -181,6 +188,30 @@ class StatisticsPath:
         return solve_regression(*self.summarise(), self.noise, prior, solver, monitor)
 
 
+@dataclass(frozen=True, eq=False)
+class KnownNoisePath:
+    """A regression whose noise variance is known at each row: rows that are weighted, under one noise variance.
+
+    weighted : the path of those rows.  noise : what is known of the noise.
+    """
+
+    weighted: Path
+    noise: KnownNoise
+
+    @property
+    def default_solver(self) -> Solver:
+        """The solver that suits the weighted rows."""
+        return self.weighted.default_solver
+
+    def fit(self, prior: Prior, solver: Solver, monitor: FitMonitor) -> Result:
+        """The model of the weighted rows, with the evidence and the likelihood of the rows as they are."""
+        shift = monitor.shift = self.noise.log_shift
+        result = self.weighted.fit(prior, solver, monitor)
+        path = np.append(result.evidence_path[:-1], result.objective + shift)
+        evidence = {"log_evidence": result.log_evidence + shift, "objective": path[-1], "evidence_path": path}
+        return replace(result, likelihood=self.noise, **evidence)
+
+
 def path_for(
     Phi: Any,
     y: Any,
@@ -192,20 +223,15 @@ def path_for(
 ) -> Path:
     """The path for this design and likelihood: the only place that asks what Phi is."""
     if isinstance(Phi, Triangle | RowPasses) or is_chunked(Phi, y) or is_too_large(Phi):
-        if not isinstance(likelihood, Gaussian):
-            raise ValueError(
-                f"likelihood must be Gaussian for chunks or rows on disk, got {likelihood!r}: any other needs "
-                "all rows in memory."
-            )
-        rows = _statistics_of(Phi, y, sample_weight)
-        return StatisticsPath(lambda: rows.summarise(center), NoiseOptions(likelihood, noise_variance, guess))
+        noise = NoiseOptions(likelihood, noise_variance, guess)
+        return _statistics_path(_statistics_of(Phi, y, sample_weight, likelihood), center, noise)
     operator, like = Phi, y if array_api_compat.is_array_api_obj(y) else None
     if not isinstance(Phi, Operator):
         design = check_design(Phi)
         operator, like = as_operator(design), like if hasattr(design, "tocsc") else design
-    weights = check_weights(sample_weight, operator.shape[0], like=like)
+    weights = as_counts(check_weights(sample_weight, operator.shape[0], like=like))
     if weights is not None:
-        check_total(float(namespace(weights).sum(weights)))
+        check_rows(int(np.count_nonzero(to_numpy(weights))), "Phi")
     gaussian = isinstance(likelihood, Gaussian)
     if not gaussian and not likelihood.has_noise:
         if noise_variance is not None:
@@ -213,12 +239,33 @@ def path_for(
         return LaplacePath(operator, y, weights, center, likelihood)
     t = check_targets(y, operator.shape[0], like=like)
     noise = NoiseOptions(likelihood if gaussian else Gaussian(), noise_variance, guess)
+    if gaussian and likelihood.variance is not None:
+        return _known_noise_path(operator, t, weights, center, noise)
     path = _gaussian_path(operator, t, weights, center, noise)
-    return path if gaussian else NoisePath(path, operator, t, weights, center, likelihood, noise_variance)
+    if gaussian or isinstance(path, ConstantPath):
+        return path
+    return NoisePath(path, operator, t, weights, center, likelihood, noise_variance)
+
+
+def _known_noise_path(operator: Operator, t: Array, weights: Array | None, center: bool, noise: NoiseOptions) -> Path:
+    """The path of a regression whose noise variance is known at each row."""
+    if noise.variance is not None:
+        raise ValueError(
+            f"noise_variance must be None if every row has a noise variance of its own, got {noise.variance!r}."
+        )
+    counts = namespace(t).ones_like(t) if weights is None else weights
+    variances = check_variances(noise.likelihood.variance, int(t.shape[0]), "variance of Gaussian", t)
+    known = KnownNoise(variances, counts)
+    noise = NoiseOptions(Gaussian(noise.likelihood.prior), known.common)
+    return KnownNoisePath(_gaussian_path(operator, t, known.weights, center, noise), known)
 
 
 def _gaussian_path(operator: Operator, t: Array, weights: Array | None, center: bool, noise: NoiseOptions) -> Path:
     """The path of a regression with Gaussian noise and all rows in memory."""
+    constant = constant_of(t, weights)
+    if constant is not None and (center or constant == 0):
+        n = float(t.shape[0]) if weights is None else float(namespace(t).sum(weights))
+        return ConstantPath(constant, n, center, noise.variance, t)
     if not operator.is_formed:
         return KernelPath(cast(KernelOperator, operator), t, weights, center, noise)
     if operator.orthonormal and weights is None and not center:
@@ -226,15 +273,29 @@ def _gaussian_path(operator: Operator, t: Array, weights: Array | None, center: 
     return StatisticsPath(lambda: summarise(operator, t, weights, center), noise)
 
 
-def _statistics_of(Phi: Any, y: Any, sample_weight: Any) -> Triangle | RowPasses:
+def _statistics_path(rows: Triangle | RowPasses, center: bool, noise: NoiseOptions) -> Path:
+    """The path of a regression with Gaussian noise on rows that were read in chunks."""
+    if rows.constant is not None and (center or rows.constant == 0):
+        return ConstantPath(rows.constant, rows.n, center, noise.variance, rows.origin)
+    return StatisticsPath(lambda: rows.summarise(center), noise)
+
+
+def _statistics_of(Phi: Any, y: Any, sample_weight: Any, likelihood: Any) -> Triangle | RowPasses:
     """The statistics of rows that come in chunks, or are too large to be held in memory."""
+    if not isinstance(likelihood, Gaussian):
+        raise ValueError(
+            f"likelihood must be Gaussian for chunks or rows on disk, got {likelihood!r}: any other needs "
+            "all rows in memory."
+        )
+    if likelihood.variance is not None:
+        raise ValueError("variance of Gaussian must be None for chunks or rows on disk: it needs all rows in memory.")
     rows: Triangle | RowPasses | None = Phi
     if not isinstance(Phi, Triangle | RowPasses):
         rows = read_chunks(Phi, y, sample_weight, ChunkCheck(lambda design, first: check_design(design)), "Phi")
     if rows is None:
         raise ValueError("Phi has no row of positive weight, but at least two rows are needed.")
-    check_total(rows.n)
-    return rows
+    check_rows(rows.rows, "Phi")
+    return rows.as_counts()
 
 
 def make_monitor(max_iter: Any, tol: Any, max_time: Any, seed: Any, verbose: Any, callback: Any) -> FitMonitor:
@@ -248,9 +309,18 @@ def make_monitor(max_iter: Any, tol: Any, max_time: Any, seed: Any, verbose: Any
         raise ValueError(f"verbose must be an integer >= 0, got {verbose!r}.")
     if callback is not None and not callable(callback):
         raise ValueError(f"callback must be callable or None, got {callback!r}.")
-    rng = np.random.default_rng(check_random_state(seed).randint(2**31))
+    rng = np.random.default_rng(_random_state(seed).randint(2**31))
     seconds = math.inf if max_time is None else float(max_time)
     return FitMonitor(int(max_iter), float(tol), rng=rng, verbose=int(verbose), callback=callback, max_time=seconds)
+
+
+def _random_state(seed: Any) -> np.random.RandomState:
+    """The generator of a seed; for None a copy of NumPy's global one, which stays as it is."""
+    if seed is not None:
+        return check_random_state(seed)
+    copied = np.random.RandomState()
+    copied.set_state(np.random.get_state())
+    return copied
 
 
 def _as_likelihood(likelihood: Any) -> Any:

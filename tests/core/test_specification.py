@@ -21,7 +21,7 @@ def test_parameters_are_the_fields():
     assert Example(2.0).get_params() == {"width": 2.0, "names": ()}
     assert Example(2.0).get_params(deep=False) == {"width": 2.0, "names": ()}
     assert Uniform().get_params() == {}
-    assert Gaussian((1.0, 2.0)).get_params() == {"prior": (1.0, 2.0)}
+    assert Gaussian((1.0, 2.0)).get_params() == {"prior": (1.0, 2.0), "variance": None}
 
 
 def test_parameters_can_be_set_by_name():

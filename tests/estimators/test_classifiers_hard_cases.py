@@ -22,7 +22,7 @@ every_K = pytest.mark.parametrize("K", [2, 3])
 def _assert_sound(model, X: np.ndarray) -> None:
     """Finite attributes, and probabilities that are some, near the data and far from it."""
     for value in (
-        model.dual_coef_ if isinstance(model, RelevanceVectorClassifier) else model.coef_,
+        model.dual_coef_ if isinstance(model, RelevanceVectorClassifier) else model.active_coef_,
         model.intercept_,
         model.covariance_,
         model.log_evidence_,

@@ -58,7 +58,7 @@ def _functions(model, X, queries) -> np.ndarray:
 
 
 def _weights(model) -> np.ndarray:
-    return model.dual_coef_ if isinstance(model, RelevanceVectorClassifier) else model.coef_
+    return model.dual_coef_ if isinstance(model, RelevanceVectorClassifier) else model.active_coef_
 
 
 @every_model

@@ -23,10 +23,10 @@ def _with(array, value):
 
 
 BAD_DATA = {
-    "NaN in X": (_with(X, np.nan), Y, None, r"^X contains NaN or infinity; every value must be finite\.$"),
+    "NaN in X": (_with(X, np.nan), Y, None, r"^X contains NaN or infinity in row 1; every value must be finite\.$"),
     "NaN in y": (X, _with(Y, np.nan), None, r"^y contains NaN or infinity"),
     "infinity in y": (X, _with(Y, np.inf), None, r"^y contains NaN or infinity"),
-    "None in y": (X, _with(Y, None), None, r"^y has missing labels; every row needs one\.$"),
+    "None in y": (X, _with(Y, None), None, r"^y has missing labels, the first in row 4; every row needs one\.$"),
     "NA in y": (X, _with(Y, pd.NA), None, r"^y has missing labels"),
     "NaT in y": (
         X,
@@ -67,7 +67,6 @@ BAD_DATA = {
         ONES[:4],
         r"^sample_weight must have one value per row of X: X has 12 rows, .*shape \(4,\)\.$",
     ),
-    "tiny weights": (X, Y, 1e-3 * ONES, r"^sample_weight sums to 0.012, but weights count rows"),
 }
 
 

@@ -112,7 +112,7 @@ def test_columns_of_uniform_noise():
             model = SparseBayesRegressor(likelihood=GeneralizedNormal(shape), prior="ric").fit(X, y)
             assert model.relevance_.tolist() == [0, 1, 2]
             assert model.noise_shape_ == 2 if shape == 2 else model.noise_shape_ > 4
-            found.append(np.linalg.norm(model.coef_ - truth))
+            found.append(np.linalg.norm(model.active_coef_ - truth))
     assert np.mean(errors["evidence"]) < 0.7 * np.mean(errors[2.0])
 
 

@@ -51,7 +51,7 @@ def _fitted(name: str, seed: int) -> tuple:
 
 
 def _weights(model) -> np.ndarray:
-    return model.dual_coef_ if isinstance(model, RelevanceVectorRegressor) else model.coef_
+    return model.dual_coef_ if isinstance(model, RelevanceVectorRegressor) else model.active_coef_
 
 
 def _posterior(model, Phi, y) -> tuple[np.ndarray, np.ndarray]:
@@ -138,7 +138,7 @@ def test_one_row_at_a_time_where_memory_is_short():
     model = SparseBayesRegressor().fit(X, y)
     with sklearn.config_context(working_memory=1e-9):
         np.testing.assert_allclose(
-            model.predict(queries), queries[:, model.relevance_] @ model.coef_ + model.intercept_
+            model.predict(queries), queries[:, model.relevance_] @ model.active_coef_ + model.intercept_
         )
 
 

@@ -18,7 +18,7 @@ from sparsebayes import (
     SparseBayesRegressor,
 )
 
-ATTRIBUTES = ("coef_", "intercept_", "alpha_", "noise_variance_", "covariance_", "log_evidence_")
+ATTRIBUTES = ("coef_", "active_coef_", "intercept_", "alpha_", "noise_variance_", "covariance_", "log_evidence_")
 
 
 def _data(seed, n=240, d=25):
@@ -245,14 +245,17 @@ BAD_CHUNKS = {
         [(X12, Y12), (X12[:, 1:], Y12)],
         r"^X has 3 features, but SparseBayesRegressor is expecting 4",
     ),
-    "NaN": ([(X12, Y12), (X12 * np.nan, Y12)], r"^X contains NaN or infinity; every value must be finite\.$"),
-    "NaN in y": ([(X12, Y12), (X12, Y12 * np.nan)], r"^y contains NaN or infinity"),
+    "NaN": (
+        [(X12, Y12), (np.r_[X12[:5], X12[5:] * np.nan], Y12)],
+        r"^X contains NaN or infinity in row 5; every value must be finite \(in chunk 1, which starts at row 12\)\.$",
+    ),
+    "NaN in y": ([(X12, Y12), (X12, Y12 * np.nan)], r"^y contains NaN or infinity in row 0; .* \(in chunk 1, "),
     "length": (
         [(X12, Y12), (X12, Y12[:4])],
-        r"^y must have one value per row of X: X has 12 rows, but y has shape \(4,\)\.$",
+        r"^y must have one value per row of X: X has 12 rows, but y has shape \(4,\) \(in chunk 1, which starts",
     ),
-    "no y": ([(X12, None)], r"requires y to be passed, but the target y is None\.$"),
-    "weights": ([(X12, Y12, -np.ones(12))], r"^sample_weight must not be negative, got -1\.$"),
+    "no y": ([(X12, None)], r"requires y to be passed, but the target y is None \(in chunk 0, "),
+    "weights": ([(X12, Y12, -np.ones(12))], r"^sample_weight must not be negative, got -1 \(in chunk 0, "),
     "zero weights": ([(X12, Y12, np.zeros(12))], r"^X has 0 sample\(s\) of positive weight, but at least 2"),
     "nothing": (
         [],
@@ -261,12 +264,7 @@ BAD_CHUNKS = {
     "one row": ([(X12[:1], Y12[:1])], r"^X has 1 sample\(s\) of positive weight"),
     "no rows": ([(X12[:0], Y12[:0])], r"^X has 0 sample\(s\) of positive weight"),
     "y without rows": ([(X12[:0], Y12)], r"^X has 0 sample\(s\) and 4 feature\(s\)"),
-    "constant": (
-        [(X12, 0 * Y12 + 3.5)] * 2,
-        r"^y is constant \(every value is 3.5\): there is nothing to model",
-    ),
-    "light": ([(X12, Y12, np.full(12, 0.1))], r"^sample_weight sums to 1.2, but weights count rows"),
-    "no chunks": ([X12], r"^a chunk must be \(X, y\) or \(X, y, sample_weight\), got ndarray\.$"),
+    "no chunks": ([X12], r"^a chunk must be \(X, y\) or \(X, y, sample_weight\), got ndarray \(in chunk 0, "),
     "constant X": ([(np.ones((12, 4)), Y12)], r"^X has no usable column"),
 }
 
@@ -295,7 +293,12 @@ def test_chunks_without_rows_are_skipped():
 
 
 BAD_ON_DISK = {
-    "NaN": (X12 * np.nan, Y12, None, r"^X contains NaN or infinity; every value must be finite\.$"),
+    "NaN": (
+        X12 * np.nan,
+        Y12,
+        None,
+        r"^X contains NaN or infinity in row 0; every value must be finite \(in chunk 0, ",
+    ),
     "NaN in y": (X12, Y12 * np.nan, None, r"^y contains NaN or infinity"),
     "no y": (X12, None, None, r"requires y to be passed, but the target y is None\.$"),
     "length": (X12, Y12[:4], None, r"^y must have one value per row of X: X has 12 rows, but y has shape \(4,\)\.$"),
@@ -316,7 +319,6 @@ BAD_ON_DISK = {
     "zero weights": (X12, Y12, 0 * Y12, r"^sample_weight is zero for every row"),
     "zero weights on disk": (X12, Y12, Dataset(0 * Y12), r"^X has 0 sample\(s\) of positive weight"),
     "complex": (X12 + 1j, Y12, None, r"^Complex data not supported"),
-    "constant": (X12, 0 * Y12, None, r"^y is constant"),
 }
 
 

@@ -31,9 +31,9 @@ def _with(array, value):
 both = pytest.mark.parametrize("estimator", [RelevanceVectorRegressor, SparseBayesRegressor])
 
 BAD_DATA = {
-    "NaN in X": (_with(X, np.nan), Y, None, r"^X contains NaN or infinity; every value must be finite\.$"),
+    "NaN in X": (_with(X, np.nan), Y, None, r"^X contains NaN or infinity in row 1; every value must be finite\.$"),
     "infinity in X": (_with(X, np.inf), Y, None, r"^X contains NaN or infinity"),
-    "NaN in y": (X, _with(Y, np.nan), None, r"^y contains NaN or infinity"),
+    "NaN in y": (X, _with(Y, np.nan), None, r"^y contains NaN or infinity in row 4; every value must be finite\.$"),
     "infinity in y": (X, _with(Y, -np.inf), None, r"^y contains NaN or infinity"),
     "NaN in weights": (X, Y, _with(ONES, np.nan), r"^sample_weight contains NaN or infinity"),
     "infinity in weights": (X, Y, _with(ONES, np.inf), r"^sample_weight contains NaN or infinity"),
@@ -42,14 +42,6 @@ BAD_DATA = {
     "two targets": (X, np.stack([Y, Y], axis=1), None, r"^y should be a 1d array, got .*\(12, 2\)"),
     "no y": (X, None, None, r"requires y to be passed, but the target y is None\.$"),
     "words for y": (X, ["a"] * 12, None, r"^y must hold real numbers, got an array of dtype"),
-    "constant y": (
-        X,
-        np.full(12, 3.5),
-        None,
-        r"^y is constant \(every value is 3.5\): there is nothing to model\.$",
-    ),
-    "zero y": (X, np.zeros(12), None, r"^y is constant \(every value is 0\)"),
-    "y constant where it counts": (X, np.r_[Y[:1], ONES[1:]], np.r_[0.0, ONES[1:]], r"^y is constant"),
     "no sample": (X[:0], Y[:0], None, r"^X has 0 sample\(s\) .*at least 2 sample\(s\) are required\.$"),
     "no feature": (X[:, :0], Y, None, r"^X has .* 0 feature\(s\) .*a minimum of 1 is required\.$"),
     "one sample": (X[:1], Y[:1], None, r"^X has 1 sample\(s\) .*at least 2"),

@@ -11,6 +11,7 @@ from sparsebayes.datasets import make_signal
 from sparsebayes.priors import Smoothness
 from sparsebayes.signals.path import OrthonormalPath, orthonormal_statistics
 from sparsebayes.signals.transforms import DCTOperator
+from sparsebayes.signals.wavelet_transform import WaveletOperator
 from sparsebayes.solvers.monitor import FitMonitor
 from sparsebayes.solvers.regression import NoiseOptions
 from sparsebayes.solvers.sequential import Sequential
@@ -49,3 +50,15 @@ def test_fewer_functions_than_rows(noise_variance):
     assert_allclose(ours.noise_variance, theirs.noise_variance, rtol=1e-6)
     assert_allclose(ours.log_evidence, theirs.log_evidence, rtol=1e-9)
     assert ours.certificate.is_local_maximum
+
+
+@pytest.mark.parametrize("prior", ["aic", "bic"])
+def test_a_guess_at_the_noise_of_the_closed_form(prior):
+    """The closed form starts from the guess, and ends where it ends without."""
+    y = np.sin(np.arange(64) / 5) + 0.3 * np.random.default_rng(0).standard_normal(64)
+    guessed, plain = (
+        sparsebayes.fit(WaveletOperator(64), y, prior=prior, initial_noise_variance=guess) for guess in (0.1, None)
+    )
+    assert guessed.converged
+    assert guessed.certificate.is_local_maximum
+    assert guessed.log_evidence == pytest.approx(plain.log_evidence, abs=1e-5)

@@ -93,9 +93,13 @@ class Gaussian(Specification):
     prior : tuple (c, d), optional
         Gamma(c, d) prior on the noise precision 1/σ² if that is estimated; it adds c log(1/σ²) − d/σ² to the
         objective [T01, eq. 36]. None for no prior.
+    variance : array-like of shape (N,), optional
+        The known noise variance σ_n² of each row, ε_n ~ N(0, σ_n²), for `fit`; the regressors take it as the
+        argument `noise_variance` of their method `fit`. None if all rows have the same.
     """
 
     prior: Any = None
+    variance: Any = None
 
     def check(self) -> None:
         """Raise ValueError unless the prior is a pair of finite numbers ≥ 0, or None."""

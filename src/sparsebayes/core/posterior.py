@@ -137,6 +137,10 @@ class State:
         together = self.problem.quadratic.xp.concat([self.alpha, xa.asfloat64(alpha, like=self.alpha)])
         return self.problem.start(np.concatenate([self.J, np.asarray(J)]), together, self.beta)
 
+    def under(self, problem: Problem) -> State:
+        """The state of the same functions at the same precisions in another problem with the same quadratic."""
+        return State(problem, self.active, self.alpha, self.beta)
+
     def moved(self, alpha: Array, beta: float) -> State:
         """The state of the same functions at other precisions."""
         return State(self.problem, self.active, alpha, beta)

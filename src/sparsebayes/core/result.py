@@ -125,7 +125,8 @@ class Result:
         Phi : array-like of shape (n, M) or Operator
             All M columns at the new rows; an array in memory or on disk, or SciPy-sparse.
         return_std : bool
-            Whether to return the standard deviation of a new target as well, for one output.
+            Whether to return the standard deviation of a new target as well, for one output; that of f if the
+            noise variance was known at each row of the fit, since that of a new row is unknown.
 
         Returns
         -------

@@ -8,22 +8,23 @@ from typing import Any
 import numpy as np
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d
 
 from sparsebayes.laplace import number_classes
 from sparsebayes.rows.sources import in_memory
-from sparsebayes.rows.validation import check_length, require_finite, require_targets
+from sparsebayes.rows.validation import as_vector, check_length, refuse_masked, require_finite, require_targets
 
 
 def check_labels(y: Any, n: int) -> np.ndarray:
     """y as n labels of any type that can be sorted; none missing, and no real numbers other than integers."""
     require_targets(y)
-    y = column_or_1d(in_memory(y), warn=True)
+    refuse_masked(y, "y")
+    y = as_vector(in_memory(y))
     check_length(y, n)
     if y.dtype.kind == "f":
         require_finite(y, "y")
-    if y.dtype.kind in "OmM" and any(_is_missing(label) for label in y):
-        raise ValueError("y has missing labels; every row needs one.")
+    missing = [_is_missing(label) for label in y] if y.dtype.kind in "OmM" else []
+    if any(missing):
+        raise ValueError(f"y has missing labels, the first in row {missing.index(True)}; every row needs one.")
     if y.dtype.kind != "O":
         check_classification_targets(y)
     elif all(isinstance(label, numbers.Real) for label in y):

@@ -14,7 +14,7 @@ from sparsebayes.bases import Columns
 from sparsebayes.core.result import Result
 from sparsebayes.estimators._classes import check_labels, require_two_classes, weigh_classes
 from sparsebayes.estimators._docs import documented
-from sparsebayes.estimators._fitted import Fitted, publish, query_batches
+from sparsebayes.estimators._fitted import Fitted, all_or_nothing, of_columns, publish, query_batches
 from sparsebayes.estimators._model import SparseModel
 from sparsebayes.estimators._training import (
     Candidates,
@@ -215,6 +215,7 @@ class RelevanceVectorClassifier(SparseClassification):
     coef0: float = 0.0
     centres: Any = None
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model.
 
@@ -227,7 +228,8 @@ class RelevanceVectorClassifier(SparseClassification):
             integers.
         sample_weight : array-like of shape (n_samples,), optional
             How often each row counts: integer weights equal repeated rows, and rows of weight zero do not
-            count, nor as candidates; the classes are those of the rows that remain.
+            count, nor as candidates; the classes are those of the rows that remain. Weights that sum to less
+            than 2 cannot be counts, and are rescaled to a mean of 1.
 
         Returns
         -------
@@ -272,7 +274,8 @@ class SparseBayesClassifier(SparseClassification):
     {classes_}
     {relevance_}
     {relevance_vectors_}
-    {coef_=dual_coef_of_outputs_}
+    {coef_=coef_of_outputs_}
+    {active_coef_=active_coef_of_outputs_}
     {intercept_=intercepts_}
     {alpha_}
     {gamma_}
@@ -311,6 +314,7 @@ class SparseBayesClassifier(SparseClassification):
     array([4, 7])
     """
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model.
 
@@ -323,7 +327,8 @@ class SparseBayesClassifier(SparseClassification):
             integers.
         sample_weight : array-like of shape (n_samples,), optional
             How often each row counts: integer weights equal repeated rows, and rows of weight zero do not
-            count; the classes are those of the rows that remain.
+            count; the classes are those of the rows that remain. Weights that sum to less than 2 cannot be
+            counts, and are rescaled to a mean of 1.
 
         Returns
         -------
@@ -333,5 +338,8 @@ class SparseBayesClassifier(SparseClassification):
         rows = self._training_rows(X, y, sample_weight)
         candidates = Candidates.of(Columns().bind(rows.X), rows)
         fitted = _fit_labels(self, candidates, rows)
-        _publish(self, candidates, fitted, coef_=fitted.of_weights(fitted.result.mean, 0.0))
+        active = fitted.of_weights(fitted.result.mean, 0.0)
+        selected = candidates.numbers[np.unique(fitted.result.active)]
+        coef = of_columns(active, selected, rows.X.shape[1])
+        _publish(self, candidates, fitted, coef_=coef, active_coef_=active)
         return self

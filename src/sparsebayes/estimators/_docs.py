@@ -50,7 +50,8 @@ class Parameters:
         priors, and if there are fewer than ten rows for each weight. With p > 2 posterior and evidence are
         Laplace's approximation, a fit takes longer, and all rows have to be in memory.
     noise_variance : float, optional
-        σ² > 0 if it is known. None estimates it.
+        σ² > 0 if it is known and the same for all rows. None estimates it. A known variance of each row is an
+        argument of `fit`.
     class_weight : dict or "balanced", optional
         Weights of the classes, {label: weight}, by which the sample weights are multiplied; 1 for labels that
         are not named. "balanced" is n / (n_classes · n_class), rows counted by their sample weights.
@@ -83,7 +84,8 @@ class Parameters:
         Seconds after which the fit ends with the best model so far and a `ConvergenceWarning`; it is looked at
         between iterations. None for no limit.
     random_state : int, RandomState instance or None, default=None
-        Seed of solvers that draw candidates at random. The default solver draws nothing.
+        Seed of solvers that draw candidates at random; the default solver draws nothing. None starts from the
+        state of NumPy's global generator, and leaves that as it is.
     verbose : int, default=0
         1 prints every move and every tenth iteration to standard error, 2 every iteration.
     callback : callable, optional
@@ -104,8 +106,17 @@ class Attributes:
         kernel="precomputed", as the points themselves are unknown, and for columns.
     dual_coef_ : ndarray of shape (n_relevant,)
         Posterior means of the weights of the selected functions, in the order of `relevance_`.
-    coef_ : ndarray of shape (n_relevant,)
-        Posterior means of the weights of the selected columns, in the order of `relevance_`.
+    coef_ : ndarray of shape (n_features_in_,)
+        Posterior means of the weights of all columns of X; 0 for columns that are not selected.
+    coef_of_outputs_ : ndarray of shape (n_outputs, n_features_in_)
+        Most probable weights of all columns of X; 0 if a column is not part of an output. Two classes have one
+        output.
+    active_coef_ : ndarray of shape (n_relevant,)
+        Posterior means of the weights of the selected columns alone, `coef_[relevance_]`; `covariance_` is
+        their covariance, and `alpha_` and `gamma_` are in the same order.
+    active_coef_of_outputs_ : ndarray of shape (n_outputs, n_relevant)
+        Most probable weights of the selected columns alone, `coef_[:, relevance_]`; `alpha_` and `gamma_` are in
+        the same order, and `covariance_` is the covariance of those that `terms_` lists.
     dual_coef_of_outputs_ : ndarray of shape (n_outputs, n_relevant)
         Most probable weights of the selected functions, in the order of `relevance_`; 0 if a function is not
         part of an output.
@@ -125,20 +136,22 @@ class Attributes:
         Effective degrees of freedom, the sum of `gamma_`.
     terms_ : ndarray of int, shape (n_terms, 2)
         The weights that are not 0: position in `relevance_`, and output.
-    noise_variance_ : float
-        σ², estimated or as given.
+    noise_variance_ : float or ndarray
+        σ², estimated or as given; 0 if y is constant, and for a likelihood without noise. If `fit` was given the
+        noise variance of each row, those of the rows of positive weight.
     noise_shape_ : float
-        The shape p of the noise; 2 is Gaussian.
+        The shape p of the noise; 2 is Gaussian. NaN for a likelihood that is no noise, such as one of counts.
     excess_variance_ : float
         What variance="auto" adds to the variance of every prediction: the mean square error that the Gaussian
         process expects of this model at a training row, both without that row, less what this model expects
-        itself. 0 if that is negative, if no scales were learned, beyond 1000 rows, and beside `Wavelet`, `DCT`
-        or `Spike`, which are not in the Gaussian process.
+        itself. 0 if that is negative, if no scales were learned, beyond 1000 rows, beside `Wavelet`, `DCT` or
+        `Spike`, which are not in the Gaussian process, for likelihoods without a noise variance, and if `fit`
+        was given the noise variance of each row.
     covariance_ : ndarray of shape (n_terms, n_terms)
         Posterior covariance Σ of the weights that are not 0.
     log_evidence_ : float
         Log marginal likelihood of y (Laplace's approximation for labels); `fit_intercept` says how an
-        intercept is counted.
+        intercept is counted. Infinite if y is constant and the noise is estimated.
     evidence_path_ : ndarray
         Evidence plus log priors at each iteration, and at the end.
     trace_ : tuple of Move
@@ -151,6 +164,9 @@ class Attributes:
         Whether the fit ended by its own criterion.
     certificate_ : Certificate
         What is known of the solution: whether it is a local maximum, and by how much not.
+    statistics_ : Triangle
+        After `partial_fit`, what is kept of the rows seen so far; triangles of several workers add, and
+        `sparsebayes.fit` takes them.
     scales_ : ndarray of shape (n_scales,)
         With gamma="evidence" or "ard", the scales that were learned, part by part, input by input.
     input_relevance_ : ndarray of shape (n_features_in_,)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,29 @@ class Fitted:
         return table
 
 
+def of_columns(active: np.ndarray, relevance: np.ndarray, n: int) -> np.ndarray:
+    """Weights (…, S) of the selected columns as weights (…, n) of all n columns, 0 for those not selected."""
+    weights = np.zeros((*active.shape[:-1], n))
+    weights[..., relevance] = active
+    return weights
+
+
+def all_or_nothing(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method that fits, and leaves the estimator as it was if it fails or is interrupted."""
+
+    @wraps(method)
+    def fit(self: Any, *args: Any, **kwargs: Any) -> Any:
+        before = dict(vars(self))
+        try:
+            return method(self, *args, **kwargs)
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+
+    return fit
+
+
 def publish(estimator: Any, candidates: Candidates, fitted: Fitted, **attributes: Any) -> None:
     """Set the fitted attributes of an estimator, in place of those of an earlier fit.
 
@@ -99,5 +123,6 @@ def query_batches(estimator: Any, X: Any, width: int, most: int | None = None) -
     numbers = affordable() if few else min(affordable(), LARGEST_BATCH)
     step = max(1, numbers // max(width + (d if on_disk else 0), 1))
     for batch in gen_batches(n, min(n, step if most is None else min(step, most))):
-        yield fitted.query(check_values(estimator, X[batch], fitting=False) if on_disk else whole[batch])
+        rows = check_values(estimator, X[batch], fitting=False, first=batch.start) if on_disk else whole[batch]
+        yield fitted.query(rows)
         release(X)

@@ -12,11 +12,13 @@ variance σ²/(1 − h). For classes, and for noise of another shape, it is as a
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from sparsebayes.core.noise import GaussianNoise
 from sparsebayes.estimators._classes import weigh_classes
 from sparsebayes.estimators._classifiers import SparseClassification
 from sparsebayes.estimators._regressors import SparseRegression
@@ -48,6 +50,8 @@ def leave_one_out(model: Any, X: Any, y: Any) -> LeaveOneOut:
 
 
 def _regression(result: Any, columns: np.ndarray, y: np.ndarray) -> LeaveOneOut:
+    if isinstance(result.likelihood, GaussianNoise) and not result.noise_variance:  # y is constant
+        return LeaveOneOut(0.0, -math.inf)
     others = LeaveOneOutPredictions.of_result(result, columns, y, None)
     log_density = result.likelihood.log_predictive(y, others.mean, others.variance)
     return LeaveOneOut(float(np.sqrt(np.mean((y - others.mean) ** 2))), float(-np.mean(log_density)))

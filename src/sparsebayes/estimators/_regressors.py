@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -12,8 +12,10 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from sparsebayes._checks import warn
 from sparsebayes.bases import BoundBasis, Columns
-from sparsebayes.core.noise import Gaussian
+from sparsebayes.core.noise import GaussianNoise
+from sparsebayes.core.result import Result
 from sparsebayes.core.units import NothingToModel
 from sparsebayes.estimators._docs import documented
 from sparsebayes.estimators._error_bars import (
@@ -24,7 +26,7 @@ from sparsebayes.estimators._error_bars import (
     ProcessBars,
     check_centre,
 )
-from sparsebayes.estimators._fitted import Fitted, forget, publish, query_batches
+from sparsebayes.estimators._fitted import Fitted, all_or_nothing, forget, of_columns, publish, query_batches
 from sparsebayes.estimators._model import SparseModel
 from sparsebayes.estimators._training import (
     Candidates,
@@ -35,9 +37,11 @@ from sparsebayes.estimators._training import (
     learn,
     learns,
     training_rows,
+    with_scales,
 )
-from sparsebayes.estimators._validation import check_inputs, refuse_constant, require_variation
+from sparsebayes.estimators._validation import check_inputs, check_noise, is_gaussian, require_rows
 from sparsebayes.fit import fit
+from sparsebayes.rows.known_noise import KnownNoise
 from sparsebayes.rows.sources import RowSource, check_affordable, is_chunked, is_too_large
 from sparsebayes.rows.triangle import Triangle
 from sparsebayes.rows.validation import (
@@ -45,6 +49,7 @@ from sparsebayes.rows.validation import (
     ChunkCheck,
     check_targets,
     check_weights,
+    constant_of,
     read_chunks,
     sliced_rows,
 )
@@ -66,12 +71,13 @@ class SparseRegression(RegressorMixin, SparseModel):
     likelihood: Any = "gaussian"
     noise_variance: float | None = None
 
-    def _training_rows(self, X: Any, y: Any, sample_weight: Any) -> Rows:
-        """The rows of positive weight, validated; their targets differ."""
+    def _training_rows(self, X: Any, y: Any, sample_weight: Any, noise_variance: Any) -> Rows:
+        """The rows of positive weight, validated."""
         X = check_inputs(self, X, fitting=True, least=LEAST_ROWS)
         y = check_targets(y, X.shape[0])
-        rows = training_rows(self, X, y, check_weights(sample_weight, len(y)))
-        require_variation(rows.y)
+        noise = check_noise(self, noise_variance, len(y))
+        rows = training_rows(self, X, y, check_weights(sample_weight, len(y)), noise)
+        require_rows(rows.y)
         return rows
 
     def predict(self, X: Any, return_std: bool = False, return_cov: bool = False) -> Any:
@@ -85,7 +91,8 @@ class SparseRegression(RegressorMixin, SparseModel):
             Whether to return the standard deviation of a new target at each row of X: the noise, the weights'
             and the intercept's share, √(σ² + φᵀΣφ) and with an intercept √(σ² + σ²/n + (φ−φ̄)ᵀΣ(φ−φ̄)), where
             rows count by their curvature if the noise is not Gaussian; a kernel machine's parameter `variance`
-            says what else is in it.
+            says what else is in it. If `fit` was given the noise variance of each row, that of a new one is
+            unknown: the standard deviation is that of f, without noise.
         return_cov : bool, default=False
             Whether to return the covariance of new targets at all rows jointly; its diagonal is the square
             of the standard deviation.
@@ -130,10 +137,16 @@ def _publish(model: Any, candidates: Candidates, fitted: Fitted, bars: ErrorBars
         intercept_=float(result.intercept[0]),
         alpha_=result.alpha,
         gamma_=result.gamma,
-        noise_variance_=result.noise_variance,
-        noise_shape_=getattr(result.likelihood, "shape", 2.0),
+        noise_variance_=getattr(result.likelihood, "variances", result.noise_variance),
+        noise_shape_=_noise_shape(result.likelihood),
         **more,
     )
+
+
+def _noise_shape(likelihood: Any) -> float:
+    """The shape p of the noise: 2 if it is Gaussian, NaN for a likelihood that is no noise, such as counts."""
+    gaussian = isinstance(likelihood, GaussianNoise | KnownNoise)
+    return 2.0 if gaussian else getattr(likelihood, "shape", math.nan)
 
 
 @documented
@@ -198,7 +211,8 @@ class RelevanceVectorRegressor(SparseRegression):
     centres: Any = None
     variance: str = "auto"
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    @all_or_nothing
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, noise_variance: Any = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -206,29 +220,33 @@ class RelevanceVectorRegressor(SparseRegression):
         X : array-like of shape (n_samples, n_features)
             Training inputs; the kernel matrix for kernel="precomputed".
         y : array-like of shape (n_samples,)
-            Training targets; not constant.
+            Training targets. If all are the same, the model is that constant, with a warning.
         sample_weight : array-like of shape (n_samples,), optional
             How often each row counts: integer weights equal repeated rows, and rows of weight zero do not
-            count, nor as candidates.
+            count, nor as candidates. Weights that sum to less than 2 cannot be counts, and are rescaled to a
+            mean of 1. Known noise is not a weight: 1/variance belongs into `noise_variance`, as variance.
+        noise_variance : array-like of shape (n_samples,), optional
+            The known noise variance σ_n² of each row, such as the squared standard errors of measurements, with
+            likelihood="gaussian"; the parameter `noise_variance` is one value for all rows. The standard
+            deviation of a prediction is then that of f, without noise, since that of a new row is unknown.
+            `set_fit_request(noise_variance=True)` lets a cross-validation divide it like the rows.
 
         Returns
         -------
         self
             The fitted estimator.
         """
-        rows = self._training_rows(X, y, sample_weight)
+        rows = self._training_rows(X, y, sample_weight, noise_variance)
         bound = bind_kernel(self, rows)
         self._check_variance(bound, rows)
         candidates, learned, guess = Candidates.of(bound, rows), None, None
-        if learns(self.gamma):
+        if learns(self.gamma) and constant_of(rows.y) is None:
             learned = self._learn(bound, rows)
             candidates = Candidates.of(learned.bound, rows).without(learned.irrelevant)
             guess = learned.first_noise_variance
         result = fit_candidates(self, candidates, rows, initial_noise_variance=guess)
         fitted = Fitted.of(candidates, result, rows.columns)
-        more: dict[str, Any] = {"excess_variance_": 0.0}
-        if learned is not None:
-            more = self._of_scales(learned, fitted, rows)
+        more = self._of_scales(bound, learned, fitted, rows)
         bars = self._bars(fitted, rows, learned, more["excess_variance_"])
         components = fitted.basis.contributions(rows.X, result.mean)
         _publish(self, candidates, fitted, bars, dual_coef_=result.mean, components_=components, **more)
@@ -236,13 +254,21 @@ class RelevanceVectorRegressor(SparseRegression):
 
     def _learn(self, bound: BoundBasis, rows: Rows) -> LearnedScales:
         """The functions at the scales of the largest evidence of the Gaussian process."""
-        variance = checked_variance(self.noise_variance, "noise_variance")
-        return learn(self, bound, rows, GaussianEvidence(rows.y, rows.counts, bool(self.fit_intercept), variance))
+        variance, known = checked_variance(self.noise_variance, "noise_variance"), rows.known_noise
+        weights, variance = (rows.counts, variance) if known is None else (known.weights, known.common)
+        return learn(self, bound, rows, GaussianEvidence(rows.y, weights, bool(self.fit_intercept), variance))
 
-    def _of_scales(self, learned: LearnedScales, fitted: Fitted, rows: Rows) -> dict[str, Any]:
-        """The fitted attributes that say something of learned scales."""
+    def _of_scales(
+        self, bound: BoundBasis, learned: LearnedScales | None, fitted: Fitted, rows: Rows
+    ) -> dict[str, Any]:
+        """The fitted attributes that say something of scales; `learned` is None if there was nothing to learn."""
         basis, result, excess = fitted.basis, fitted.result, 0.0
-        if self.variance == "auto":
+        if learned is None and learns(self.gamma):
+            scales = np.exp(with_scales(self, bound).log_scales)
+            return {"excess_variance_": 0.0, "scales_": scales, "input_relevance_": np.zeros(self.n_features_in_)}
+        if learned is None:
+            return {"excess_variance_": 0.0}
+        if self.variance == "auto" and result.noise_variance > 0:  # else y and f do not compare
             excess = learned.excess_variance(result, basis(rows.X), rows.y, rows.weights)
         return {
             "scales_": np.exp(learned.bound.log_scales),
@@ -260,7 +286,7 @@ class RelevanceVectorRegressor(SparseRegression):
 
     def _bars(self, fitted: Fitted, rows: Rows, learned: LearnedScales | None, excess: float) -> ErrorBars:
         """The error bars that `variance` asks for."""
-        if self.variance == "augmented":
+        if self.variance == "augmented" and constant_of(rows.y) is None:
             return AugmentedBars.of(fitted, rows)
         if self.variance == "gp" and learned is not None:
             posterior = GaussianProcessPosterior.of(learned.process, learned.theta)
@@ -270,7 +296,7 @@ class RelevanceVectorRegressor(SparseRegression):
 
 def _takes_statistics(model: SparseBayesRegressor) -> bool:
     """Whether statistics of the rows are enough: AttributeError unless the noise is Gaussian."""
-    if not (model.likelihood == "gaussian" or isinstance(model.likelihood, Gaussian)):
+    if not is_gaussian(model.likelihood):
         raise AttributeError(f"partial_fit needs Gaussian noise, got likelihood={model.likelihood!r}.")
     return True
 
@@ -292,6 +318,7 @@ class SparseBayesRegressor(SparseRegression):
     {relevance_}
     {relevance_vectors_}
     {coef_}
+    {active_coef_}
     {intercept_}
     {alpha_}
     {gamma_}
@@ -306,6 +333,7 @@ class SparseBayesRegressor(SparseRegression):
     {n_iter_}
     {converged_}
     {certificate_}
+    {statistics_}
     {n_features_in_}
     {feature_names_in_}
 
@@ -329,7 +357,8 @@ class SparseBayesRegressor(SparseRegression):
     array([4, 7])
     """
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    @all_or_nothing
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, noise_variance: Any = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -340,10 +369,18 @@ class SparseBayesRegressor(SparseRegression):
             `working_memory` are read a block of rows at a time. An iterable yields tuples (X, y) or
             (X, y, sample_weight), each with some of the rows or none; an iterator will do.
         y : array-like of shape (n_samples,)
-            Training targets; not constant. None if X is an iterable of chunks.
+            Training targets. If all are the same, the model is that constant, with a warning. None if X is an
+            iterable of chunks.
         sample_weight : array-like of shape (n_samples,), optional
             How often each row counts: integer weights equal repeated rows, and rows of weight zero do not
-            count.
+            count. Weights that sum to less than 2 cannot be counts, and are rescaled to a mean of 1. Known noise
+            is not a weight: 1/variance belongs into `noise_variance`, as variance.
+        noise_variance : array-like of shape (n_samples,), optional
+            The known noise variance σ_n² of each row, such as the squared standard errors of measurements, with
+            likelihood="gaussian" and all rows in memory; the parameter `noise_variance` is one value for all rows.
+            The standard deviation of a prediction is then that of f, without noise, since that of a new row is
+            unknown.
+            `set_fit_request(noise_variance=True)` lets a cross-validation divide it like the rows.
 
         Returns
         -------
@@ -351,15 +388,17 @@ class SparseBayesRegressor(SparseRegression):
             The fitted estimator.
         """
         if is_chunked(X, y) or is_too_large(X):
+            if noise_variance is not None:
+                raise ValueError("noise_variance of fit must be None for chunks or rows on disk: load X first.")
             self._fit_statistics(self._read(X, y, sample_weight))
             return self
-        rows = self._training_rows(X, y, sample_weight)
+        rows = self._training_rows(X, y, sample_weight, noise_variance)
         candidates = Candidates.of(Columns().bind(rows.X), rows)
-        result = fit_candidates(self, candidates, rows)
-        _publish(self, candidates, Fitted.of(candidates, result), PosteriorBars(result), coef_=result.mean)
+        self._publish_columns(candidates, fit_candidates(self, candidates, rows))
         return self
 
     @available_if(_takes_statistics)
+    @all_or_nothing
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model to these rows and all that `partial_fit` has seen before.
 
@@ -385,7 +424,7 @@ class SparseBayesRegressor(SparseRegression):
         before: Triangle | None = getattr(self, "statistics_", None)
         if before is None and hasattr(self, "_fitted"):
             message = "partial_fit starts anew: fit keeps no statistics of the rows it has seen."
-            warnings.warn(message, UserWarning, stacklevel=2)
+            warn(message)
 
         def check(X: Any, first: bool) -> Any:
             X = check_inputs(self, X, fitting=first)
@@ -395,7 +434,7 @@ class SparseBayesRegressor(SparseRegression):
         chunks = sliced_rows(X, y, sample_weight) if is_too_large(X) else [(X, y, sample_weight)]
         checked = ChunkCheck(check, None if before is None else self.n_features_in_)
         rows = Triangle.of(RowSource(chunks, checked, may_be_empty=False), before)
-        enough = rows is not None and rows.constant is None and min(rows.rows, rows.n) >= LEAST_ROWS
+        enough = rows is not None and rows.constant is None and rows.rows >= LEAST_ROWS
         try:
             if enough:
                 self._fit_statistics(rows)
@@ -416,12 +455,16 @@ class SparseBayesRegressor(SparseRegression):
             raise ValueError(
                 f"X has {found} sample(s) of positive weight, but at least {LEAST_ROWS} are required.{spent}"
             )
-        refuse_constant(rows.constant)
         return rows
 
     def _fit_statistics(self, statistics: Any) -> None:
         """Fit the model to rows whose statistics are known."""
         result = fit(statistics, prior=self.prior, **fit_parameters(self))
         bound = Columns().bind(np.empty((1, self.n_features_in_)))
-        candidates = Candidates(bound, np.arange(bound.n_functions))
-        _publish(self, candidates, Fitted.of(candidates, result), PosteriorBars(result), coef_=result.mean)
+        self._publish_columns(Candidates(bound, np.arange(bound.n_functions)), result)
+
+    def _publish_columns(self, candidates: Candidates, result: Result) -> None:
+        """Set the fitted attributes of a model of columns."""
+        fitted, active = Fitted.of(candidates, result), result.mean
+        coef = of_columns(active, candidates.numbers[result.active], self.n_features_in_)
+        _publish(self, candidates, fitted, PosteriorBars(result), coef_=coef, active_coef_=active)

@@ -12,6 +12,7 @@ from sklearn.base import clone, is_classifier
 from sparsebayes.estimators._classifiers import SparseClassification
 from sparsebayes.estimators._leave_one_out import leave_one_out
 from sparsebayes.estimators._regressors import SparseRegression
+from sparsebayes.laplace import LaplaceLikelihood
 
 CRITERIA = {"evidence": ("log_evidence", -1), "loo": ("loo_log_loss", 1)}
 
@@ -102,6 +103,12 @@ def _named(candidate: Any) -> tuple[str, Any]:
     name, model = candidate if isinstance(candidate, tuple) and len(candidate) == 2 else (None, candidate)
     if not isinstance(model, SparseRegression | SparseClassification):
         raise TypeError(f"candidates must be estimators of sparsebayes, or pairs (name, estimator), got {model!r}.")
+    likelihood = getattr(model, "likelihood", None)
+    if isinstance(likelihood, LaplaceLikelihood) and not hasattr(likelihood, "log_predictive"):
+        raise TypeError(
+            f"candidates must have a likelihood that knows the log density of a new target (log_predictive), which "
+            f"leave-one-out needs, got likelihood={likelihood!r}."
+        )
     return (" ".join(str(model).split()) if name is None else str(name)), model
 
 

@@ -10,10 +10,13 @@ import numpy as np
 from sklearn.utils import get_tags
 
 from sparsebayes.bases import BoundBasis, BoundConcatenation, as_basis
+from sparsebayes.core.noise import Gaussian
 from sparsebayes.core.prior import Prior
 from sparsebayes.core.result import Result
 from sparsebayes.fit import fit
 from sparsebayes.priors import PerPart, as_prior
+from sparsebayes.rows.known_noise import KnownNoise
+from sparsebayes.rows.validation import as_counts
 from sparsebayes.scale_learning import LearnedScales, learn_scales
 
 MANY_ROWS, SAMPLE, ISOLATED = 1000, 64, 0.1  # rows; rows looked at; neighbours that a row needs
@@ -27,6 +30,7 @@ class Rows:
     """Validated training rows of positive weight.
 
     X : (n, d) dense or SciPy-sparse.  y : (n,) targets or labels.  weights : (n,) or None for once each.
+    noise : (n,) the known noise variance of each row; None if it is not known.
     numbers : their numbers among all `total` rows given to `fit`.
     columns : the columns of a query that belong to these rows, if X is a kernel matrix and rows are missing.
     """
@@ -37,6 +41,12 @@ class Rows:
     numbers: np.ndarray
     total: int
     columns: np.ndarray | None = None
+    noise: np.ndarray | None = None
+
+    @property
+    def known_noise(self) -> KnownNoise | None:
+        """What is known of the noise of each row; None if nothing is."""
+        return None if self.noise is None else KnownNoise(self.noise, self.counts)
 
     @property
     def counts(self) -> np.ndarray:
@@ -44,14 +54,18 @@ class Rows:
         return np.ones(len(self.y)) if self.weights is None else self.weights
 
 
-def training_rows(estimator: Any, X: Any, y: np.ndarray, weights: np.ndarray | None) -> Rows:
+def training_rows(
+    estimator: Any, X: Any, y: np.ndarray, weights: np.ndarray | None, noise: np.ndarray | None = None
+) -> Rows:
     """The rows of positive weight, out of the validated arguments of `fit`."""
+    weights = as_counts(weights)
     if weights is None or weights.all():
-        return Rows(X, y, weights, np.arange(len(y)), len(y))
+        return Rows(X, y, weights, np.arange(len(y)), len(y), None, noise)
     kept = np.flatnonzero(weights)
     pairwise = get_tags(estimator).input_tags.pairwise
     X = X[np.ix_(kept, kept)] if pairwise else X[kept]
-    return Rows(X, y[kept], weights[kept], kept, len(y), kept if pairwise else None)
+    noise = None if noise is None else noise[kept]
+    return Rows(X, y[kept], weights[kept], kept, len(y), kept if pairwise else None, noise)
 
 
 def bind_kernel(estimator: Any, rows: Rows) -> BoundBasis:
@@ -92,10 +106,15 @@ def learns(gamma: Any) -> bool:
 
 def learn(estimator: Any, bound: BoundBasis, rows: Rows, evidence: Any) -> LearnedScales:
     """The functions at the scales that gamma="evidence" or "ard" learns."""
+    return learn_scales(with_scales(estimator, bound), rows.X, evidence)
+
+
+def with_scales(estimator: Any, bound: BoundBasis) -> BoundBasis:
+    """The functions with the scales that gamma="evidence" or "ard" would learn, as they are before that."""
     bound = bound.with_scale_per_input() if estimator.gamma == "ard" else bound
     if not len(bound.log_scales):
         raise ValueError(f"gamma={estimator.gamma!r} needs a kernel with scales, got kernel={estimator.kernel!r}.")
-    return learn_scales(bound, rows.X, evidence)
+    return bound
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +141,9 @@ def fit_candidates(estimator: Any, candidates: Candidates, rows: Rows, **options
     """The fitted model of these functions and rows, by the parameters of the estimator and further options."""
     prior = prior_of_parts(estimator.prior, candidates.bound)
     operator = candidates.bound.operator(rows.X)
-    options |= fit_parameters(estimator)
+    options = fit_parameters(estimator) | options
+    if rows.noise is not None:
+        options["likelihood"] = Gaussian(variance=rows.noise)
     return fit(operator, rows.y, prior=prior, sample_weight=rows.weights, **options)
 
 

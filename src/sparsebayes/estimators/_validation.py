@@ -11,8 +11,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, get_tags
 from sklearn.utils.validation import validate_data
 
+from sparsebayes.core.noise import Gaussian
 from sparsebayes.rows.sources import in_memory, is_chunked
-from sparsebayes.rows.validation import LEAST_ROWS, require_finite
+from sparsebayes.rows.validation import LEAST_ROWS, canonical, check_variances, refuse_masked, require_finite
 
 
 def check_inputs(estimator: BaseEstimator, X: Any, fitting: bool, least: int = 1) -> Any:
@@ -28,9 +29,13 @@ def check_inputs(estimator: BaseEstimator, X: Any, fitting: bool, least: int = 1
     return values
 
 
-def check_values(estimator: BaseEstimator, X: Any, fitting: bool, least: int = 1) -> Any:
-    """What `check_inputs` asks of the values of X, but not of the names and the number of its columns."""
+def check_values(estimator: BaseEstimator, X: Any, fitting: bool, least: int = 1, first: int = 0) -> Any:
+    """What `check_inputs` asks of the values of X, but not of the names and the number of its columns.
+
+    first : the number of the first row.
+    """
     tags = get_tags(estimator).input_tags
+    refuse_masked(X, "X")
     _refuse_inputs(estimator, X, tags.sparse)
     formats = ["csc", "csr"] if fitting else ["csr"]  # a prediction goes through the rows
     values = check_array(
@@ -43,22 +48,41 @@ def check_values(estimator: BaseEstimator, X: Any, fitting: bool, least: int = 1
         estimator=estimator,
         input_name="X",
     )
-    require_finite(values.data if scipy.sparse.issparse(values) else values, "X")
+    require_finite(values, "X", first)
+    values = canonical(values) if scipy.sparse.issparse(values) else values
     _check_shape(estimator, values.shape, fitting, least, tags.pairwise)
     return values
 
 
-def require_variation(y: np.ndarray) -> None:
-    """Raise ValueError for targets of the rows that count if they are too few, or all equal."""
+def require_rows(y: np.ndarray) -> None:
+    """Raise ValueError for targets of the rows that count if they are too few."""
     if len(y) < LEAST_ROWS:
         raise ValueError(f"sample_weight leaves {len(y)} sample(s) of X; at least {LEAST_ROWS} are needed.")
-    refuse_constant(float(y[0]) if np.all(y == y[0]) else None)
 
 
-def refuse_constant(value: float | None) -> None:
-    """Raise ValueError for targets that all have this value; None if they differ."""
-    if value is not None:
-        raise ValueError(f"y is constant (every value is {value:g}): there is nothing to model.")
+def check_noise(estimator: Any, noise_variance: Any, n: int) -> np.ndarray | None:
+    """The argument `noise_variance` of `fit`, the known noise variance of each of n rows; None if it is not given."""
+    given = getattr(estimator.likelihood, "variance", None) if isinstance(estimator.likelihood, Gaussian) else None
+    if given is not None:
+        raise ValueError(
+            "variance of likelihood=Gaussian(…) is for the function fit; pass the noise variance of each row as "
+            "fit(X, y, noise_variance=…), so that a cross-validation divides it like the rows."
+        )
+    if noise_variance is None:
+        return None
+    if not is_gaussian(estimator.likelihood):
+        raise ValueError(f"noise_variance of fit needs Gaussian noise, got likelihood={estimator.likelihood!r}.")
+    if estimator.noise_variance is not None:
+        raise ValueError(
+            "noise_variance was given twice: as a parameter it is one σ² for all rows, in fit it has one value per "
+            f"row; leave the parameter None, got {estimator.noise_variance!r}."
+        )
+    return check_variances(noise_variance, n, "noise_variance of fit")
+
+
+def is_gaussian(likelihood: Any) -> bool:
+    """Whether a parameter `likelihood` means Gaussian noise."""
+    return isinstance(likelihood, Gaussian) or (isinstance(likelihood, str) and likelihood == "gaussian")
 
 
 def _refuse_inputs(estimator: Any, X: Any, sparse: bool) -> None:

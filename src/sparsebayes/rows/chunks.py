@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +22,19 @@ class Chunk(NamedTuple):
     Phi: Any
     t: Array
     weights: Array | None
+
+
+@dataclass(frozen=True, eq=False)
+class Reweighted:
+    """Chunks whose weights are multiplied by a factor."""
+
+    chunks: Iterable[Chunk]
+    factor: float
+
+    def __iter__(self) -> Iterator[Chunk]:
+        for chunk in self.chunks:
+            once = namespace(chunk.t).ones_like(chunk.t)
+            yield chunk._replace(weights=self.factor * (once if chunk.weights is None else chunk.weights))
 
 
 def affordable(copies: int = WORKING_COPIES) -> int:

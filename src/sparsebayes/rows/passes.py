@@ -7,7 +7,7 @@ rows.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from sparsebayes._array import Array, Indices, asfloat64, column_squares, namesp
 from sparsebayes.bases.operators import without_constants
 from sparsebayes.core.quadratic import Quadratic
 from sparsebayes.core.units import LEAST_SPREAD, Units, root_mean_square
-from sparsebayes.rows.chunks import Chunk, blocks
+from sparsebayes.rows.chunks import Chunk, Reweighted, blocks
 from sparsebayes.rows.lazy import RowProducts
 from sparsebayes.rows.memory import quadratic_of
 from sparsebayes.rows.scaled import SAME, alike, usable
@@ -46,6 +46,12 @@ class RowPasses(RowsRead):
                 moments, reach = passes.moments.joined(moments), xp.maximum(passes.reach, reach)
             passes = cls(origin, moments, chunks, reach)
         return passes
+
+    def as_counts(self) -> RowPasses:
+        """The rows with weights that sum to less than two rows rescaled to a mean of 1."""
+        factor = self.count_factor
+        moments, chunks = replace(self.moments, n=factor * self.n), Reweighted(self.chunks, factor)
+        return self if factor == 1 else RowPasses(self.origin, moments, chunks, self.reach)
 
     def summarise(self, center: bool) -> tuple[Quadratic, Units]:
         """The quadratic of the scaled problem, and the scaling: one more pass, two where columns repeat."""

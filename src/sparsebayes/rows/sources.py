@@ -81,12 +81,22 @@ class RowSource:
     may_be_empty: bool = True
 
     def __iter__(self) -> Iterator[Chunk]:
-        for chunk in self.chunks:
+        start, alone = 0, isinstance(self.chunks, list) and len(self.chunks) == 1
+        for number, chunk in enumerate(self.chunks):
             if self.may_be_empty and _has_no_rows(chunk):
                 continue
-            yield self.check(chunk)
+            checked = self.check(chunk) if alone else self._numbered(chunk, number, start)
+            start += int(checked.Phi.shape[0])
+            yield checked
             for array in chunk:
                 release(array)
+
+    def _numbered(self, chunk: Any, number: int, start: int) -> Chunk:
+        """The chunk, checked; an error about it says which one it is, and how many rows came before it."""
+        try:
+            return self.check(chunk)
+        except ValueError as error:
+            raise ValueError(f"{str(error).rstrip('.')} (in chunk {number}, which starts at row {start}).") from error
 
 
 def parts_of(chunk: Any) -> tuple[Any, Any, Any]:

@@ -86,6 +86,11 @@ class RowsRead:
         return self.moments.n
 
     @property
+    def count_factor(self) -> float:
+        """What makes weights that sum to less than two rows, and so cannot be counts, have a mean of 1; else 1."""
+        return self.rows / self.n if self.n < 2 else 1.0
+
+    @property
     def constant(self) -> float | None:
         """The value that all targets have; None if they differ."""
         return float(self.origin[-1]) if self.moments.lowest == self.moments.highest else None
@@ -129,6 +134,12 @@ class Triangle(RowsRead):
         moved = other.moments.shifted(other.origin - self.origin)
         below = namespace(self.R).concat([other.R, self.moments.bridge(moved)], axis=0)
         return Triangle(self.origin, self.moments.joined(moved), stacked_triangle(self.R, below))
+
+    def as_counts(self) -> Triangle:
+        """The statistics with weights that sum to less than two rows rescaled to a mean of 1."""
+        factor = self.count_factor
+        moments = replace(self.moments, n=factor * self.n)
+        return self if factor == 1 else Triangle(self.origin, moments, math.sqrt(factor) * self.R)
 
     def summarise(self, center: bool) -> tuple[Quadratic, Units]:
         """The quadratic of the scaled problem, and its units: those that `rows.memory.summarise` finds."""

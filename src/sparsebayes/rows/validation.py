@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import column_or_1d
 
-from sparsebayes._array import Array, asfloat64, is_numpy, namespace, require_real
+from sparsebayes._array import Array, asfloat64, is_numpy, namespace, require_real, to_numpy
+from sparsebayes._checks import warn
 from sparsebayes.rows.chunks import Chunk
 from sparsebayes.rows.passes import RowPasses
 from sparsebayes.rows.sources import RowSource, SlicedRows, in_memory, is_chunked, is_on_disk, parts_of, read_rows
@@ -19,24 +21,26 @@ LEAST_ROWS = 2  # rows, or the sum of their weights, that a fit needs: one value
 
 def check_design(Phi: Any) -> Any:
     """Phi as a finite float64 matrix, dense or SciPy-sparse."""
+    refuse_masked(Phi, "Phi")
     sparse = hasattr(Phi, "tocsc")
-    Phi = Phi.tocsc() if sparse else in_memory(Phi)
+    Phi = canonical(Phi.tocsc()) if sparse else in_memory(Phi)
     require_real(Phi.data if sparse else Phi, "Phi")
     if not sparse:
         Phi = asfloat64(Phi)
         if Phi.ndim != 2 or 0 in Phi.shape:
             raise ValueError(f"Phi must be a matrix with rows and columns, got shape {tuple(Phi.shape)}.")
-    require_finite(Phi.data if sparse else Phi, "Phi")
+    require_finite(Phi, "Phi")
     return Phi
 
 
 def check_targets(y: Any, n: int, name: str = "y", like: Array | None = None) -> Array:
     """y as n finite float64 values, in the namespace of `like`; a NumPy column vector is taken with a warning."""
     require_targets(y)
+    refuse_masked(y, name)
     y = in_memory(y)
     require_real(y, name)
     if like is None or is_numpy(like):
-        y = column_or_1d(y, warn=True)
+        y = as_vector(y)
         try:
             y = y.astype(np.float64)
         except (TypeError, ValueError) as error:
@@ -46,6 +50,35 @@ def check_targets(y: Any, n: int, name: str = "y", like: Array | None = None) ->
     check_length(y, n, name)
     require_finite(y, name)
     return y
+
+
+def as_vector(y: Any) -> np.ndarray:
+    """y as a NumPy vector; a column vector is taken with a warning."""
+    if len(getattr(y, "shape", ())) == 2 and y.shape[1] == 1:
+        warn(
+            f"A column-vector y was passed when a 1d array was expected: y has shape {tuple(y.shape)}; pass y.ravel().",
+            DataConversionWarning,
+        )
+    return column_or_1d(y)
+
+
+def refuse_masked(x: Any, name: str) -> None:
+    """Raise ValueError for masked values."""
+    if np.ma.isMaskedArray(x) and np.ma.getmaskarray(x).any():
+        masked = int(np.ma.getmaskarray(x).sum())
+        raise ValueError(
+            f"{name} is a masked array with {masked} masked value(s), but every value is needed: leave out the rows "
+            "concerned, or fill them."
+        )
+
+
+def canonical(X: Any) -> Any:
+    """A SciPy-sparse matrix without repeated entries and in order; the caller's own is left as it is."""
+    if X.has_canonical_format:
+        return X
+    X = X.copy()
+    X.sum_duplicates()
+    return X
 
 
 def require_targets(y: Any) -> None:
@@ -66,6 +99,7 @@ def check_weights(sample_weight: Any, n: int, some: bool = True, like: Array | N
     """sample_weight as n float64 values ≥ 0, not all zero if `some`; one number stands for n of them."""
     if sample_weight is None:
         return None
+    refuse_masked(sample_weight, "sample_weight")
     require_real(in_memory(sample_weight), "sample_weight")
     try:
         weights = asfloat64(in_memory(sample_weight), like=np.zeros(0) if like is None else like)
@@ -82,20 +116,64 @@ def check_weights(sample_weight: Any, n: int, some: bool = True, like: Array | N
     return weights
 
 
-def check_total(total: float) -> None:
-    """Raise ValueError for weights that do not add up to the rows that a fit needs."""
-    if total < LEAST_ROWS:
+def as_counts(weights: Array | None) -> Array | None:
+    """Weights as the numbers of times that rows count.
+
+    Weights that sum to less than two rows cannot be counts. They are taken as relative weights, and rescaled so
+    that the mean of the positive ones is 1.
+    """
+    if weights is None:
+        return None
+    xp = namespace(weights)
+    if float(xp.sum(weights)) >= LEAST_ROWS or not float(xp.max(weights)) > 0:
+        return weights
+    relative = weights / xp.max(weights)
+    return relative * (int(np.count_nonzero(to_numpy(relative))) / float(xp.sum(relative)))
+
+
+def check_rows(rows: int, name: str = "X") -> None:
+    """Raise ValueError for fewer rows of positive weight than a fit needs."""
+    if rows < LEAST_ROWS:
+        raise ValueError(f"{name} has {rows} row(s) of positive weight, but at least {LEAST_ROWS} are needed.")
+
+
+def check_variances(variances: Any, n: int, name: str, like: Array | None = None) -> Array:
+    """The known noise variance of each row as n finite float64 values > 0."""
+    refuse_masked(variances, name)
+    if np.ndim(variances) == 0:
         raise ValueError(
-            f"sample_weight sums to {total:.3g}, but weights count rows (2: a row that occurs twice) and must "
-            f"sum to at least {LEAST_ROWS}: multiply normalised weights by the number of rows."
+            f"{name} must have one value per row, the known variance of its noise, got {variances!r}; one σ² for "
+            "all rows is the parameter noise_variance."
         )
+    values = check_targets(variances, n, name, like)
+    xp = namespace(values)
+    if n and not float(xp.min(values)) > 0:
+        row = int(np.argmin(to_numpy(values)))
+        raise ValueError(f"{name} must hold variances > 0, got {float(values[row]):g} in row {row}.")
+    return values
 
 
-def require_finite(x: Array, name: str) -> None:
-    """Raise ValueError for NaN and infinity."""
-    xp = namespace(x)
-    if not bool(xp.all(xp.isfinite(x))):
-        raise ValueError(f"{name} contains NaN or infinity; every value must be finite.")
+def constant_of(t: Array, weights: Array | None = None) -> float | None:
+    """The value that all targets of positive weight have; None if they differ."""
+    xp = namespace(t)
+    if weights is not None and not bool(xp.all(weights > 0)):
+        t = t[weights > 0]
+    return float(t[0]) if bool(xp.all(t == t[0])) else None
+
+
+def require_finite(x: Any, name: str, first: int = 0) -> None:
+    """Raise ValueError for NaN and infinity in an array or a SciPy-sparse matrix, naming the first such row.
+
+    first : the number of the first row.
+    """
+    values = x.data if hasattr(x, "tocoo") else x
+    xp = namespace(values)
+    finite = xp.isfinite(values)
+    if bool(xp.all(finite)):
+        return
+    bad = ~to_numpy(finite)
+    row = int(x.tocoo().row[bad].min()) if hasattr(x, "tocoo") else int(np.argwhere(bad)[0, 0])
+    raise ValueError(f"{name} contains NaN or infinity in row {first + row}; every value must be finite.")
 
 
 class ChunkCheck:
@@ -132,7 +210,7 @@ def sliced_rows(X: Any, y: Any, sample_weight: Any) -> SlicedRows:
     if is_on_disk(sample_weight):
         check_length(sample_weight, n, "sample_weight")
     else:
-        sample_weight = check_weights(sample_weight, n)
+        sample_weight = as_counts(check_weights(sample_weight, n))
     return SlicedRows(X, y, sample_weight)
 
 

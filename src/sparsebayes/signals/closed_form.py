@@ -182,6 +182,10 @@ class DiagonalState(State):
         fit = quadratic.n * math.log(self.beta / (2 * math.pi)) - self.beta * misfit
         return 0.5 * (fit - float(xp.sum(xp.log1p(self.beta / self.alpha)))) + quadratic.offset
 
+    def under(self, problem: Problem) -> DiagonalState:
+        """The state at the same noise precision in another problem with the same quadratic."""
+        return DiagonalState(problem, self.beta)
+
     @cached_property
     def slope(self) -> float:
         """∂ objective/∂ log β."""

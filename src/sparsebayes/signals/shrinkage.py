@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import warnings
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from sparsebayes._checks import warn
 from sparsebayes.core.noise import Gaussian
 from sparsebayes.core.posterior import Problem
 from sparsebayes.core.prior import Prior
@@ -239,12 +239,11 @@ def shrink_by_evidence(
     state = Orthonormal().solve(problem, Monitor()).state
     sigma2 = units.target_scale**2 / state.beta
     if noise.estimate and not state.noise_is_free:
-        warnings.warn(
+        warn(
             f"The estimated noise variance of X fell to its floor ({sigma2:.3g}), with {state.size} of "
             f"{len(w)} wavelets kept: under this prior the evidence has no maximum. Give noise_variance a "
             "value, or use prior='auto'.",
             NoiseCollapseWarning,
-            stacklevel=2,
         )
     coef = np.zeros(len(w))
     coef[state.J] = units.target_scale * state.mean

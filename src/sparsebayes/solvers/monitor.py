@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import sys
 import time
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
 
+from sparsebayes._checks import warn
 from sparsebayes.core.posterior import State
 from sparsebayes.core.solver import Monitor, Solution
 from sparsebayes.core.units import Units
@@ -96,6 +96,7 @@ class FitMonitor(Monitor):
     callback : called with a `Progress` each iteration; a true return value stops the fit.
     max_time : seconds after which the fit ends with what it has.
     factor : turns the solver's noise variance into the user's.
+    shift : nats that the objective of the user has and that of the units has not.
     stopped : whether the callback has stopped the fit.  trace : the moves so far.
     remarks : what the user is to be warned of at the end, besides limits that were reached.
     best : problem, objective, J, α and β of the best `State` of the problem that is being solved.
@@ -106,6 +107,7 @@ class FitMonitor(Monitor):
     callback: Callable[[Progress], Any] | None = None
     max_time: float = math.inf
     factor: float = 1.0
+    shift: float = 0.0
     stopped: bool = False
     remarks: list[str] = field(default_factory=list)
     best: tuple[Any, ...] = ()
@@ -118,7 +120,9 @@ class FitMonitor(Monitor):
     def in_units(self, units: Units) -> Self:
         """Itself, reporting in the user's units."""
         self.factor = units.target_scale**2
-        return super().in_units(units)
+        super().in_units(units)
+        self.offset += self.shift
+        return self
 
     @property
     def out_of_time(self) -> bool:
@@ -169,11 +173,10 @@ class FitMonitor(Monitor):
         if self._said or (size <= MANY_FUNCTIONS and seconds <= LONG):
             return
         self._said = True
-        warnings.warn(
+        warn(
             f"The model has {size} functions after {seconds:.0f} s, and the fit goes on; a wider kernel (a smaller "
             "gamma, or gamma='evidence'), prior='bic' or fewer columns make it sparser, max_time ends it.",
             SparsityWarning if size > MANY_FUNCTIONS else SlowFitWarning,
-            stacklevel=2,
         )
 
     def note(self, name: str, count: int, state: Any) -> None:

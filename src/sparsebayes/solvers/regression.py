@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from sparsebayes import _array as xa
-from sparsebayes._checks import is_number
+from sparsebayes._checks import is_number, warn
 from sparsebayes.core.fit import result_of
 from sparsebayes.core.noise import NOISE_FLOOR, Gaussian, GaussianNoise
 from sparsebayes.core.posterior import Problem, State
@@ -81,8 +80,7 @@ def solve_regression(
         remark_misfit(solution.state, units, monitor)
         return report(solution, units, monitor)
     held = replace(problem, noise=GaussianNoise(min(guess, problem.noise.beta_max), estimate=False))
-    first = solver.solve(held, monitor).state
-    solution = Solution(State(problem, first.active, first.alpha, first.beta), False)
+    solution = Solution(solver.solve(held, monitor).state.under(problem), False)
     if not monitor.stopped:
         solution = solver.solve(problem, monitor, solution.state)
         # so many functions may have come in that they reproduce t, which those added one by one need not do
@@ -122,25 +120,23 @@ def warn_about(result: Result, monitor: FitMonitor, rows: float) -> None:
     """
     kept = len(np.unique(result.active))
     if result.certificate.at_noise_floor:
-        warnings.warn(
+        warn(
             f"The estimated noise variance fell to its floor, {NOISE_FLOOR:g} of the variance of y: the "
             "basis functions reproduce y almost exactly, and the evidence has no maximum. Give noise_variance "
             "a value, or use prior='bic' or likelihood=Gaussian(prior=(c, d)).",
             NoiseCollapseWarning,
-            stacklevel=4,
         )
     elif rows >= FEW_ROWS and kept > NOT_SPARSE * rows:
-        warnings.warn(
+        warn(
             f"The model is not sparse: it has {kept} functions for {rows:.0f} rows, and may follow the noise; use a "
             "wider kernel (a smaller gamma, or gamma='evidence') or prior='bic'.",
             SparsityWarning,
-            stacklevel=4,
         )
     for reason in monitor.remarks:
-        warnings.warn(reason, ConvergenceWarning, stacklevel=4)
+        warn(reason, ConvergenceWarning)
     explained = monitor.remarks or (result.certificate.at_noise_floor and monitor.going)
     if not result.converged and not monitor.stopped and not explained:
-        warnings.warn(_why_it_ended(monitor), ConvergenceWarning, stacklevel=4)
+        warn(_why_it_ended(monitor), ConvergenceWarning)
 
 
 def _why_it_ended(monitor: FitMonitor) -> str:
