@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sparsebayes.core.prior import Prior
 from sparsebayes.signals.boundary import circular_shifts, crop, pad, padded_shape
-from sparsebayes.signals.pointwise import pointwise_variance
+from sparsebayes.signals.cycle_spinning import CycleSpinning
+from sparsebayes.signals.pointwise import ShiftedVariance, pointwise_variance
 from sparsebayes.signals.settings import DENOISING, DenoisingSettings
 from sparsebayes.signals.shrinkage import Shrinkage, shrink_by_evidence, shrink_by_risk
 from sparsebayes.signals.wavelet_transform import WaveletOperator
@@ -88,41 +90,39 @@ class SignalDenoiser:
         shrinkage : Shrinkage
             Of the signal as it is, without shifts.
         """
-        operator, axes = self.operator, range(signal.ndim)
-        padded = pad(signal, operator.signal_shape)
+        padded = pad(signal, self.operator.signal_shape)
         shrunk = self._shrink(padded)
-        total = operator.synthesize(shrunk.coef)
-        variance = self._variance(shrunk) if return_std else None
-        shifts = circular_shifts(self.shifts, operator.signal_shape)
-        for move in shifts:
-            moved, back = self._shrink(np.roll(padded, move, axes), shrunk), tuple(-k for k in move)
-            total += np.roll(operator.synthesize(moved.coef), back, axes)
-            if variance is not None:
-                variance += np.roll(self._variance(moved), back, axes)
-        total /= len(shifts) + 1
+        if self.shifts > 1:
+            total, variance = self._spun(padded, shrunk, return_std)
+        else:
+            total = self.operator.synthesize(shrunk.coef)
+            variance = pointwise_variance(self.operator, shrunk.gamma, self.settings) if return_std else None
         total += shrunk.signal_mean
-        std = None if variance is None else crop(np.sqrt(variance / (len(shifts) + 1)), signal.shape)
+        std = None if variance is None else crop(self._std(variance, shrunk), signal.shape)
         return crop(total, signal.shape), std, shrunk
 
-    def _shrink(self, signal: np.ndarray, like: Shrinkage | None = None) -> Shrinkage:
-        """The shrinkage of a padded signal; a shifted one takes the noise and the constants of `like`."""
+    def _spun(self, padded: np.ndarray, shrunk: Shrinkage, return_std: bool) -> tuple[np.ndarray, np.ndarray | None]:
+        """The average over shifts, and the average of the variances in units of σ²."""
+        moves = [(0,) * padded.ndim, *circular_shifts(self.shifts, padded.shape)]
+        variance = ShiftedVariance(self.operator, self.settings) if return_std else None
+        total = CycleSpinning(self.operator, shrunk.rule, moves, variance).average(_centred(padded)[0])
+        return total, None if variance is None else variance.total()
+
+    def _shrink(self, signal: np.ndarray) -> Shrinkage:
+        """The shrinkage of a padded signal."""
         rest, mean = _centred(signal)
         w = self.operator.analyze(rest)
         del rest
-        noise_variance = self.noise_variance if like is None else like.noise_variance
         if self.prior is not None:
-            shrunk = shrink_by_evidence(w, self.operator, self.prior, noise_variance)
+            shrunk = shrink_by_evidence(w, self.operator, self.prior, self.noise_variance)
         else:
-            constants = None if like is None else like.constants
-            shrunk = shrink_by_risk(w, self.operator, noise_variance, constants, self.settings)
+            shrunk = shrink_by_risk(w, self.operator, self.noise_variance, None, self.settings)
         return replace(shrunk, signal_mean=mean)
 
-    def _variance(self, shrunk: Shrinkage) -> np.ndarray:
-        """The posterior variance of every sample; that of the mean is added unless flat bands contain it."""
-        variance = pointwise_variance(self.operator, shrunk.gamma, self.settings)
-        if not shrunk.flat:
-            variance += 1 / variance.size
-        return shrunk.noise_variance * variance
+    def _std(self, variance: np.ndarray, shrunk: Shrinkage) -> np.ndarray:
+        """The posterior standard deviation of every sample; that of the mean counts unless flat bands contain it."""
+        mean = 0.0 if shrunk.flat else 1 / variance.size
+        return math.sqrt(shrunk.noise_variance) * np.sqrt(variance + mean)
 
 
 def _centred(signal: np.ndarray) -> tuple[np.ndarray, float]:

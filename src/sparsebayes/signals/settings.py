@@ -59,6 +59,9 @@ class DenoisingSettings:
         Least number of samples that a signal is padded by at either end, for boundary="symmetric".
     few_wavelets : int
         Active wavelets of a signal up to which their squares are added up one by one.
+    lagged_from : int
+        Spacing of coarse samples from which on the variance of a signal of odd coarse length is added up from
+        their covariances, instead of from the squares of all wavelets.
     risk : RiskSettings
         How smoothness constants are chosen.
     """
@@ -67,6 +70,7 @@ class DenoisingSettings:
     dust: float = 16.0
     margin: int = 32
     few_wavelets: int = 256
+    lagged_from: int = 16
     risk: RiskSettings = RiskSettings()
 
 

@@ -17,6 +17,7 @@ from sparsebayes.core.solver import Monitor
 from sparsebayes.signals.closed_form import Orthonormal
 from sparsebayes.signals.path import orthonormal_statistics
 from sparsebayes.signals.risk import best_constants, histograms
+from sparsebayes.signals.rules import EvidenceRule, NoSignal, Rule, SmoothnessRule
 from sparsebayes.signals.settings import DENOISING, DenoisingSettings, RiskSettings
 from sparsebayes.signals.transforms import SpikeOperator
 from sparsebayes.signals.wavelet_transform import Band, WaveletOperator
@@ -38,6 +39,8 @@ class Shrinkage:
         σ².
     constants : ndarray of shape (n_bands,)
         The smoothness constant c of every band, NaN for a band without one.
+    rule : Rule
+        What is kept of a coefficient of each band.
     flat : tuple of Band
         The bands whose coefficients are kept as they are, having no prior.
     signal_mean : float
@@ -48,6 +51,7 @@ class Shrinkage:
     coef: np.ndarray
     noise_variance: float
     constants: np.ndarray
+    rule: Rule
     flat: tuple[Band, ...] = ()
     signal_mean: float = 0.0
 
@@ -148,7 +152,8 @@ def shrink_by_risk(
     """
     sigma2 = noise_from_finest(w, operator, settings) if noise_variance is None else noise_variance
     if not sigma2 > 0:
-        return Shrinkage(w, w, 0.0, np.full(len(operator.bands), math.nan), operator.bands)
+        constants = np.full(len(operator.bands), math.nan)
+        return Shrinkage(w, w, 0.0, constants, SmoothnessRule(0.0, constants), operator.bands)
     if constants is None:
         constants = _best_constants(w, operator, 1 / math.sqrt(sigma2), settings.risk)
     return shrink_with(w, operator, sigma2, constants)
@@ -205,7 +210,7 @@ def shrink_with(w: np.ndarray, operator: WaveletOperator, sigma2: float, constan
         excess = np.maximum(w[where] * w[where] / sigma2 - 2 * c, 1.0)
         coef[where] = (1 - 1 / excess) * w[where]
     flat = tuple(operator.bands[k] for k in np.flatnonzero(free))
-    return Shrinkage(w, coef, sigma2, constants, flat)
+    return Shrinkage(w, coef, sigma2, constants, SmoothnessRule(sigma2, constants), flat)
 
 
 def shrink_by_evidence(
@@ -231,7 +236,7 @@ def shrink_by_evidence(
     """
     constants = np.full(len(operator.bands), math.nan)
     if not w.any():  # nothing to find, and no noise but that given
-        return Shrinkage(w, w, noise_variance or 0.0, constants)
+        return Shrinkage(w, w, noise_variance or 0.0, constants, NoSignal())
     # of the coefficients as a signal, spikes are the orthonormal functions
     quadratic, units = orthonormal_statistics(SpikeOperator(len(w)), w)
     prior, noise = prior.resolve(units.n), Gaussian().noise(units, noise_variance)
@@ -248,4 +253,5 @@ def shrink_by_evidence(
         )
     coef = np.zeros(len(w))
     coef[state.J] = units.target_scale * state.mean
-    return Shrinkage(w, coef, sigma2, constants)
+    rule = EvidenceRule(prior, state.beta, units.target_scale, problem.unit, operator.bands)
+    return Shrinkage(w, coef, sigma2, constants, rule)
