@@ -41,9 +41,9 @@ last one, sin(5x) + 2x, do not."""
 RAMP = "ramp"
 SIZES = range(14, 25, 2)
 DENOISERS = {
-    "auto": WaveletDenoiser(WAVELET),
-    "auto, 16 shifts": WaveletDenoiser(WAVELET, shifts=16),
-    "bic": WaveletDenoiser(WAVELET, prior="bic"),
+    "auto": WaveletDenoiser(WAVELET, boundary="periodic"),
+    "auto, 16 shifts": WaveletDenoiser(WAVELET, shifts=16, boundary="periodic"),
+    "bic": WaveletDenoiser(WAVELET, prior="bic", boundary="periodic"),
 }
 AT_ENDS = {
     **DENOISERS,
@@ -61,9 +61,9 @@ def errors_of(wavelet: str, name: str, snr: float, n: int, draws: int) -> dict[s
     """Mean squared error of every method on one cell, σ unknown to all."""
     methods = {
         "BayesShrink": lambda y: bayes_shrink(y, wavelet=wavelet),
-        "auto": WaveletDenoiser(wavelet).fit_transform,
-        "auto, 16 shifts": WaveletDenoiser(wavelet, shifts=16).fit_transform,
-        "bic": WaveletDenoiser(wavelet, prior="bic").fit_transform,
+        "auto": WaveletDenoiser(wavelet, boundary="periodic").fit_transform,
+        "auto, 16 shifts": WaveletDenoiser(wavelet, shifts=16, boundary="periodic").fit_transform,
+        "bic": WaveletDenoiser(wavelet, prior="bic", boundary="periodic").fit_transform,
     }
     errors = dict.fromkeys(methods, 0.0)
     for seed in range(draws):
@@ -112,7 +112,7 @@ def image(path: Path, draws: int, sigma: float = 25.0) -> str:
             variance = sigma**2 if known else None
             denoised = [bayes_shrink(y, sigma if known else None)]
             for shifts in (0, 16):
-                model = WaveletDenoiser(WAVELET, ndim=2, shifts=shifts, noise_variance=variance)
+                model = WaveletDenoiser(WAVELET, ndim=2, shifts=shifts, noise_variance=variance, boundary="periodic")
                 denoised.append(model.fit_transform(y))
             found.append([10 * np.log10(255**2 / np.mean((d - f) ** 2)) for d in denoised])
         means = np.mean(found, axis=0)
@@ -189,9 +189,10 @@ def speed() -> str:
         bare = best_time(lambda y=y: transform(y), repeats)
         cells = [f"{1e3 * bare:.1f} ms"]
         for prior in ("auto", "bic"):
-            seconds = best_time(lambda y=y, p=prior: WaveletDenoiser(WAVELET, p).fit_transform(y), repeats)
+            denoiser = WaveletDenoiser(WAVELET, prior, boundary="periodic")
+            seconds = best_time(lambda y=y, d=denoiser: d.fit_transform(y), repeats)
             tracemalloc.start()
-            WaveletDenoiser(WAVELET, prior).fit_transform(y)
+            denoiser.fit_transform(y)
             peak = tracemalloc.get_traced_memory()[1] / (8 * n)
             tracemalloc.stop()
             cells += [

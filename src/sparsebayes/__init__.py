@@ -37,6 +37,7 @@ from sparsebayes.estimators import (
     SparseBayesClassifier,
     SparseBayesRegressor,
     WaveletDenoiser,
+    denoise,
     select,
 )
 from sparsebayes.fit import fit
@@ -63,6 +64,6 @@ __all__ = [
     "Orthonormal", "PerPart", "Periodic", "Polynomial", "Precomputed", "Prior", "Progress", "RationalQuadratic",
     "RelevanceVectorClassifier", "RelevanceVectorRegressor", "Result", "Selection", "Sequential", "Sigmoid",
     "Smoothness", "Solver", "SparseBayesClassifier", "SparseBayesRegressor", "Spike", "ThinPlateSpline", "Uniform",
-    "Wavelet", "WaveletDenoiser", "__version__", "fit", "select",
+    "Wavelet", "WaveletDenoiser", "__version__", "denoise", "fit", "select",
 ]
 # fmt: on

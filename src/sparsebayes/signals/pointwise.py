@@ -58,6 +58,36 @@ def pointwise_variance(
     return total
 
 
+def energies(operator: WaveletOperator, weights: np.ndarray) -> np.ndarray:
+    """Σ_x weights(x) φ_m(x)² of every wavelet: the adjoint of `pointwise_variance`.
+
+    Parameters
+    ----------
+    operator : WaveletOperator
+        The wavelets φ_m.
+    weights : ndarray of the shape of the signal
+        The weight of each sample.
+
+    Returns
+    -------
+    ndarray of shape (N,)
+        One value per wavelet.
+    """
+    shape, result = operator.signal_shape, np.empty(operator.shape[0])
+    if any(n % 2**level for n, level in zip(shape, operator.levels, strict=True)):
+        for band, along in operator.factors():
+            squares = tuple(functions.power(2).T.tocsr() for functions in along)
+            result[band.where] = _product(squares, weights).reshape(-1)
+        return result
+    spectrum = scipy.fft.rfftn(weights)
+    for band in operator.bands:
+        first = operator.columns([band.where.start])[:, 0].reshape(shape) ** 2
+        everywhere = scipy.fft.irfftn(spectrum * np.conj(scipy.fft.rfftn(first)), shape)
+        places = tuple(slice(None, None, n // m) for n, m in zip(shape, band.shape, strict=True))
+        result[band.where] = everywhere[places].reshape(-1)
+    return result
+
+
 def _convolved(operator: WaveletOperator, variance: np.ndarray, settings: DenoisingSettings) -> np.ndarray:
     """Σ variance_m φ_m² of a signal: band by band as far as it is halved evenly, then what is left."""
     total, block, unmoved = ShiftedVariance(operator, settings), operator.block, (0,)
