@@ -62,9 +62,10 @@ class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         of signals unless ndim=2; if it is nearly square, as images are, a warning says so.
     boundary : {"symmetric", "periodic"}, default="symmetric"
         How a signal continues beyond its ends. "symmetric" pads it with its mirror image (at least 32
-        samples), suits any signal, and halves every axis evenly even if its length is odd; `coef_`, `mean_`
-        and `n_active_` are those of the padded signal. "periodic" continues it from its other end, which
-        suits signals whose ends meet [SE07]: a jump from one to the other is smeared over both.
+        samples, or two thirds of a short axis), suits any signal, and halves every axis evenly even if its
+        length is odd; `coef_`, `mean_` and `n_active_` are those of the padded signal. "periodic" continues
+        it from its other end, which suits signals whose ends meet [SE07]: a jump from one to the other is
+        smeared over both.
 
     Attributes
     ----------

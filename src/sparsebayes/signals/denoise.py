@@ -60,8 +60,9 @@ class SignalDenoiser:
         SignalDenoiser
             With the wavelets on the padded signal, every axis of which can be halved evenly.
         """
-        shape = padded_shape(self.operator.signal_shape, self.operator.levels, self.settings.margin)
-        return replace(self, operator=WaveletOperator(shape, self.operator.wavelet, self.operator.levels))
+        operator, settings = self.operator, self.settings
+        shape = padded_shape(operator.signal_shape, operator.levels, settings.margin, settings.short_margin)
+        return replace(self, operator=WaveletOperator(shape, operator.wavelet, operator.levels))
 
     def shrink(self, signal: np.ndarray) -> Shrinkage:
         """The noise and the shrunk coefficients of a signal.
@@ -105,18 +106,20 @@ class SignalDenoiser:
 
     def _filled(self, signal: np.ndarray, missing: np.ndarray, return_std: bool) -> Denoised:
         """`denoise` with missing samples: EM from an interpolation, with the noise of observed samples."""
-        gaps = Gaps.of(missing, self.operator, self.settings)
-        filled, given = first_guess(signal), self.noise_variance
+        gaps, guess = Gaps.of(missing, self.operator, self.settings), first_guess(signal)
+        filled, given = guess.copy(), self.noise_variance
         for _ in range(self.settings.fillings):
             rest = _centred(filled)[0]
             sigma2 = gaps.noise_variance(rest) if given is None else given
             known = replace(self, noise_variance=sigma2)
-            following = known._denoised(filled, False)[0][missing]
+            mean, _, shrunk = known._denoised(filled, False)
+            following = gaps.held(mean, guess, shrunk)[missing]
             moved = float(np.abs(following - filled[missing]).max())
             filled[missing] = following
             if moved <= self.settings.filled_to * math.sqrt(sigma2):
                 break
         mean, std, shrunk = known._denoised(filled, return_std)
+        mean = gaps.held(mean, guess, shrunk)
         return mean, None if std is None else gaps.widened(std, shrunk), shrunk
 
     def _denoised(self, signal: np.ndarray, return_std: bool) -> Denoised:

@@ -126,6 +126,30 @@ class Gaps:
         least = self.settings.least_filled_noise * float(np.mean(rest * rest))
         return max(noise_from_finest(w, self.operator, self.settings, self.share), least)
 
+    def held(self, mean: np.ndarray, guess: np.ndarray, shrunk: Shrinkage) -> np.ndarray:
+        """The posterior mean with coefficients that nothing determines held at the first guess.
+
+        A coefficient without a prior whose wavelet lies in a gap is determined neither by samples nor by a
+        prior, and would drift.
+
+        Parameters
+        ----------
+        mean, guess : ndarray
+            The posterior mean, and the first guess.
+        shrunk : Shrinkage
+            Which bands have no prior.
+
+        Returns
+        -------
+        ndarray of the same shape
+            The mean, with the share ρ of the first guess in those coefficients.
+        """
+        difference = self.operator.analyze(pad(guess - mean, self.operator.signal_shape))
+        back = np.zeros_like(difference)
+        for band in shrunk.flat:
+            back[band.where] = difference[band.where] * self.share[band.where]
+        return mean + crop(self.operator.synthesize(back), mean.shape)
+
     def widened(self, std: np.ndarray, shrunk: Shrinkage) -> np.ndarray:
         """The standard deviation of every sample once the gaps are counted as unknown.
 

@@ -57,6 +57,8 @@ class DenoisingSettings:
         A finest coefficient counts as zero up to this multiple of what the filter leaves of a constant.
     margin : int
         Least number of samples that a signal is padded by at either end, for boundary="symmetric".
+    short_margin : float
+        The share of the samples of a short axis that is enough: the wavelets of its few levels are short.
     few_wavelets : int
         Active wavelets of a signal up to which their squares are added up one by one.
     lagged_from : int
@@ -77,6 +79,7 @@ class DenoisingSettings:
     least_noisy: float = 1 / 8
     dust: float = 16.0
     margin: int = 32
+    short_margin: float = 2 / 3
     few_wavelets: int = 256
     lagged_from: int = 16
     clear: float = 1e-3
