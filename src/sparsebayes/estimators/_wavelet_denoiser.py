@@ -264,17 +264,23 @@ def _signals(X: Any, ndim: int) -> tuple[np.ndarray, bool]:
     if not values.size:
         raise ValueError(f"X must have at least one sample, got shape {values.shape}.")
     values = values.astype(np.float64, copy=False)
-    infinite = np.isinf(values)
-    if infinite.any():
-        place = tuple(int(k[0]) for k in np.nonzero(infinite))
-        raise ValueError(f"X must hold finite numbers, or NaN for missing samples, got infinity at index {place}.")
     single = values.ndim == ndim
     signals = values[None] if single else values
-    empty = np.isnan(signals).all(axis=tuple(range(1, ndim + 1)))
+    if not np.isfinite(values).all():
+        _check_gaps(signals, single)
+    return signals, single
+
+
+def _check_gaps(signals: np.ndarray, single: bool) -> None:
+    """ValueError if a sample is infinite, or if a signal has no sample at all."""
+    infinite = np.isinf(signals)
+    if infinite.any():
+        place = tuple(int(k[0]) for k in np.nonzero(infinite))[single:]
+        raise ValueError(f"X must hold finite numbers, or NaN for missing samples, got infinity at index {place}.")
+    empty = np.isnan(signals).all(axis=tuple(range(1, signals.ndim)))
     if empty.any():
         which = "" if single else f" in signal {int(empty.argmax())}"
         raise ValueError(f"X must have at least one sample that is not NaN, got none{which}; leave that out.")
-    return signals, single
 
 
 def _warn_of_an_image(X: Any, ndim: int, stacklevel: int = 3) -> None:

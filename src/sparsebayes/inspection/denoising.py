@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sparsebayes.estimators import denoise
-from sparsebayes.inspection._matplotlib import BLUE, GREY, axes_or_new, row_of_axes
+from sparsebayes.inspection._matplotlib import BLUE, GREY, ORANGE, axes_or_new, row_of_axes
 
 BAND = 2.0  # standard deviations on either side of the mean
 DOTS = 2000  # samples of a signal from which on they are joined by a thin line
@@ -21,8 +21,8 @@ class DenoisingDisplay:
     """Visualisation of a denoised signal or image: stored values and `plot`, as in scikit-learn.
 
     A signal is drawn with its error band over the noisy samples; an image in three panels, the noisy one, the
-    denoised one in the same grey scale, and the posterior standard deviation. Use `from_signal` or
-    `from_estimator` to make one.
+    denoised one in the same grey scale, and the posterior standard deviation. Missing pixels are orange. Use
+    `from_signal` or `from_estimator` to make one.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ class DenoisingDisplay:
 
     def _plot_signal(self, ax: Any) -> None:
         places = np.arange(len(self.noisy))
-        style = {"ls": "", "marker": ".", "ms": 3} if len(places) <= DOTS else {"lw": 0.4, "alpha": 0.6}
+        style = {"ls": "", "marker": ".", "ms": 4} if len(places) <= DOTS else {"lw": 0.4, "alpha": 0.6}
         (self.points_,) = ax.plot(places, self.noisy, color=GREY, mew=0, zorder=1, label="noisy", **style)
         low, high = self.denoised - BAND * self.std, self.denoised + BAND * self.std
         band = {"color": BLUE, "alpha": 0.25, "lw": 0, "zorder": 2}
@@ -137,8 +137,8 @@ class DenoisingDisplay:
         panels["standard deviation"] = (self.std, {"cmap": "viridis", "vmin": 0.0})
         for ax, (title, (values, style)) in zip(axes, panels.items(), strict=True):
             self.images_.append(ax.imshow(values, interpolation="nearest", **style))
-            ax.set(title=title, xticks=[], yticks=[])
-        self.figure_.colorbar(self.images_[-1], ax=axes[-1], shrink=0.8)
+            ax.set(title=title, xticks=[], yticks=[], facecolor=ORANGE)  # which shows where pixels are missing
+        self.figure_.colorbar(self.images_[-1], ax=axes[-1], shrink=0.75)
 
 
 def _drawable(x: Any) -> np.ndarray:
