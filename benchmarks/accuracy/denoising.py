@@ -19,7 +19,7 @@ from skimage.restoration import denoise_wavelet
 from threadpoolctl import threadpool_limits
 
 from benchmarks.common import report, table
-from sparsebayes import WaveletDenoiser
+from sparsebayes import WaveletDenoiser, denoise
 from sparsebayes.datasets import make_signal
 
 WAVELET = "sym8"
@@ -38,6 +38,10 @@ NOT_SEEN = """What played no part in choosing the rule: other wavelets, lengths,
 ENDS = """Root mean square error in units of the noise at SNR 7: of all samples, of the first and of the last,
 which an odd length sets aside and a shift puts elsewhere. The ends of the four signals meet; those of the
 last one, sin(5x) + 2x, do not."""
+MISSING = """Root mean square error in units of the noise at SNR 7, N = 1024, 16 shifts: of missing samples as they are
+filled in and as they are interpolated linearly, and of observed samples; and how many lie within two posterior standard
+deviations."""
+GAPS = ((0.05, 1), (0.3, 1), (0.5, 1), (0.05, 8), (0.05, 40))
 RAMP = "ramp"
 SIZES = range(14, 25, 2)
 DENOISERS = {
@@ -68,8 +72,8 @@ def errors_of(wavelet: str, name: str, snr: float, n: int, draws: int) -> dict[s
     errors = dict.fromkeys(methods, 0.0)
     for seed in range(draws):
         _, y, f = make_signal(name, n, snr=snr, random_state=seed)
-        for method, denoise in methods.items():
-            errors[method] += float(np.mean((denoise(y) - f) ** 2)) / draws
+        for method, run in methods.items():
+            errors[method] += float(np.mean((run(y) - f) ** 2)) / draws
     return errors
 
 
@@ -154,6 +158,48 @@ def ends(draws: int) -> str:
     return f"## Ends\n\n{ENDS}\n\n" + table(["signals", "N", "", "all", "first", "last"], rows)
 
 
+def missing_samples(draws: int, n: int = 1024) -> str:
+    """The error of samples that are filled in, beside linear interpolation, and how often error bars cover them."""
+    rows = []
+    for name in SIGNALS:
+        for share, gap in GAPS:
+            found = []
+            for seed in range(draws):
+                _, y, f = make_signal(name, n, snr=7.0, random_state=seed)
+                gone = _gone(n, share, gap, seed)
+                mean, std = denoise(np.where(gone, np.nan, y), return_std=True)
+                line = np.interp(np.flatnonzero(gone), np.flatnonzero(~gone), y[~gone])
+                unit, covered = 7 / f.std(), np.abs(mean - f) < 2 * std
+                squares = [np.mean(e**2) * unit**2 for e in ((mean - f)[gone], line - f[gone], (mean - f)[~gone])]
+                found.append([*squares, covered[gone].mean(), covered[~gone].mean()])
+            means = np.mean(found, axis=0)
+            errors, shares = np.sqrt(means[:3]), 100 * means[3:]
+            label = f"{100 * share:g} %" + (f" in gaps of {gap}" if gap > 1 else "")
+            rows.append([name, label, *(f"{e:.2f}" for e in errors), *(f"{c:.0f} %" for c in shares)])
+    head = ["signal", "missing", "filled in", "interpolated", "observed", "covered: filled in", "observed"]
+    return f"## Missing samples\n\n{MISSING}\n\n" + table(head, rows)
+
+
+def _gone(n: int, share: float, gap: int, seed: int) -> np.ndarray:
+    """Which samples are missing: about this share, in gaps of this length; never all."""
+    starts = np.random.default_rng(1000 + seed).random(n) < share / gap
+    starts[n // 2] = True
+    return np.convolve(starts, np.ones(gap))[:n] > 0
+
+
+def shifts_at_once(n: int = 108_000) -> str:
+    """Seconds of 16 shifts with error bars, for even and odd lengths."""
+    rows = []
+    for size in (n, n - 1):
+        y = make_signal("doppler", size, snr=5.0, random_state=0)[1]
+        for boundary in ("symmetric", "periodic"):
+            models = [WaveletDenoiser(WAVELET, shifts=k, boundary=boundary) for k in (0, 16)]
+            times = [best_time(lambda y=y, d=d: d.fit_transform(y, return_std=True), 3) for d in models]
+            rows.append([f"{size}", boundary, *(f"{t:.2f} s" for t in times)])
+    text = "Fit and reconstruction with error bars: processor time, best of three."
+    return f"## Shifts\n\n{text}\n\n" + table(["N", "", "no shifts", "16 shifts"], rows)
+
+
 def _noisy(name: str, n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """y and f at SNR 7."""
     if name != RAMP:
@@ -222,7 +268,13 @@ def main() -> None:
     ]
     if options.camera is not None:
         sections.append(image(options.camera, options.draws))
-    sections += [error_bars(options.draws), ends(options.draws), speed()]
+    sections += [
+        error_bars(options.draws),
+        missing_samples(options.draws),
+        ends(options.draws),
+        speed(),
+        shifts_at_once(),
+    ]
     report("denoising", "Denoising", [*sections, f"{time.perf_counter() - start:.0f} s in all."])
 
 
