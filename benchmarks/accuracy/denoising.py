@@ -19,7 +19,7 @@ from skimage.restoration import denoise_wavelet
 from threadpoolctl import threadpool_limits
 
 from benchmarks.common import report, table
-from sparsebayes import WaveletDenoiser
+from sparsebayes import WaveletDenoiser, denoise
 from sparsebayes.datasets import make_signal
 
 WAVELET = "sym8"
@@ -38,12 +38,16 @@ NOT_SEEN = """What played no part in choosing the rule: other wavelets, lengths,
 ENDS = """Root mean square error in units of the noise at SNR 7: of all samples, of the first and of the last,
 which an odd length sets aside and a shift puts elsewhere. The ends of the four signals meet; those of the
 last one, sin(5x) + 2x, do not."""
+MISSING = """Root mean square error in units of the noise at SNR 7, N = 1024, 16 shifts: of missing samples as they are
+filled in and as they are interpolated linearly, and of observed samples; and how many lie within two posterior standard
+deviations."""
+GAPS = ((0.05, 1), (0.3, 1), (0.5, 1), (0.05, 8), (0.05, 40))
 RAMP = "ramp"
 SIZES = range(14, 25, 2)
 DENOISERS = {
-    "auto": WaveletDenoiser(WAVELET),
-    "auto, 16 shifts": WaveletDenoiser(WAVELET, shifts=16),
-    "bic": WaveletDenoiser(WAVELET, prior="bic"),
+    "auto": WaveletDenoiser(WAVELET, boundary="periodic"),
+    "auto, 16 shifts": WaveletDenoiser(WAVELET, shifts=16, boundary="periodic"),
+    "bic": WaveletDenoiser(WAVELET, prior="bic", boundary="periodic"),
 }
 AT_ENDS = {
     **DENOISERS,
@@ -61,15 +65,15 @@ def errors_of(wavelet: str, name: str, snr: float, n: int, draws: int) -> dict[s
     """Mean squared error of every method on one cell, σ unknown to all."""
     methods = {
         "BayesShrink": lambda y: bayes_shrink(y, wavelet=wavelet),
-        "auto": WaveletDenoiser(wavelet).fit_transform,
-        "auto, 16 shifts": WaveletDenoiser(wavelet, shifts=16).fit_transform,
-        "bic": WaveletDenoiser(wavelet, prior="bic").fit_transform,
+        "auto": WaveletDenoiser(wavelet, boundary="periodic").fit_transform,
+        "auto, 16 shifts": WaveletDenoiser(wavelet, shifts=16, boundary="periodic").fit_transform,
+        "bic": WaveletDenoiser(wavelet, prior="bic", boundary="periodic").fit_transform,
     }
     errors = dict.fromkeys(methods, 0.0)
     for seed in range(draws):
         _, y, f = make_signal(name, n, snr=snr, random_state=seed)
-        for method, denoise in methods.items():
-            errors[method] += float(np.mean((denoise(y) - f) ** 2)) / draws
+        for method, run in methods.items():
+            errors[method] += float(np.mean((run(y) - f) ** 2)) / draws
     return errors
 
 
@@ -112,7 +116,7 @@ def image(path: Path, draws: int, sigma: float = 25.0) -> str:
             variance = sigma**2 if known else None
             denoised = [bayes_shrink(y, sigma if known else None)]
             for shifts in (0, 16):
-                model = WaveletDenoiser(WAVELET, ndim=2, shifts=shifts, noise_variance=variance)
+                model = WaveletDenoiser(WAVELET, ndim=2, shifts=shifts, noise_variance=variance, boundary="periodic")
                 denoised.append(model.fit_transform(y))
             found.append([10 * np.log10(255**2 / np.mean((d - f) ** 2)) for d in denoised])
         means = np.mean(found, axis=0)
@@ -154,6 +158,48 @@ def ends(draws: int) -> str:
     return f"## Ends\n\n{ENDS}\n\n" + table(["signals", "N", "", "all", "first", "last"], rows)
 
 
+def missing_samples(draws: int, n: int = 1024) -> str:
+    """The error of samples that are filled in, beside linear interpolation, and how often error bars cover them."""
+    rows = []
+    for name in SIGNALS:
+        for share, gap in GAPS:
+            found = []
+            for seed in range(draws):
+                _, y, f = make_signal(name, n, snr=7.0, random_state=seed)
+                gone = _gone(n, share, gap, seed)
+                mean, std = denoise(np.where(gone, np.nan, y), return_std=True)
+                line = np.interp(np.flatnonzero(gone), np.flatnonzero(~gone), y[~gone])
+                unit, covered = 7 / f.std(), np.abs(mean - f) < 2 * std
+                squares = [np.mean(e**2) * unit**2 for e in ((mean - f)[gone], line - f[gone], (mean - f)[~gone])]
+                found.append([*squares, covered[gone].mean(), covered[~gone].mean()])
+            means = np.mean(found, axis=0)
+            errors, shares = np.sqrt(means[:3]), 100 * means[3:]
+            label = f"{100 * share:g} %" + (f" in gaps of {gap}" if gap > 1 else "")
+            rows.append([name, label, *(f"{e:.2f}" for e in errors), *(f"{c:.0f} %" for c in shares)])
+    head = ["signal", "missing", "filled in", "interpolated", "observed", "covered: filled in", "observed"]
+    return f"## Missing samples\n\n{MISSING}\n\n" + table(head, rows)
+
+
+def _gone(n: int, share: float, gap: int, seed: int) -> np.ndarray:
+    """Which samples are missing: about this share, in gaps of this length; never all."""
+    starts = np.random.default_rng(1000 + seed).random(n) < share / gap
+    starts[n // 2] = True
+    return np.convolve(starts, np.ones(gap))[:n] > 0
+
+
+def shifts_at_once(n: int = 108_000) -> str:
+    """Seconds of 16 shifts with error bars, for even and odd lengths."""
+    rows = []
+    for size in (n, n - 1):
+        y = make_signal("doppler", size, snr=5.0, random_state=0)[1]
+        for boundary in ("symmetric", "periodic"):
+            models = [WaveletDenoiser(WAVELET, shifts=k, boundary=boundary) for k in (0, 16)]
+            times = [best_time(lambda y=y, d=d: d.fit_transform(y, return_std=True), 3) for d in models]
+            rows.append([f"{size}", boundary, *(f"{t:.2f} s" for t in times)])
+    text = "Fit and reconstruction with error bars: processor time, best of three."
+    return f"## Shifts\n\n{text}\n\n" + table(["N", "", "no shifts", "16 shifts"], rows)
+
+
 def _noisy(name: str, n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """y and f at SNR 7."""
     if name != RAMP:
@@ -189,9 +235,10 @@ def speed() -> str:
         bare = best_time(lambda y=y: transform(y), repeats)
         cells = [f"{1e3 * bare:.1f} ms"]
         for prior in ("auto", "bic"):
-            seconds = best_time(lambda y=y, p=prior: WaveletDenoiser(WAVELET, p).fit_transform(y), repeats)
+            denoiser = WaveletDenoiser(WAVELET, prior, boundary="periodic")
+            seconds = best_time(lambda y=y, d=denoiser: d.fit_transform(y), repeats)
             tracemalloc.start()
-            WaveletDenoiser(WAVELET, prior).fit_transform(y)
+            denoiser.fit_transform(y)
             peak = tracemalloc.get_traced_memory()[1] / (8 * n)
             tracemalloc.stop()
             cells += [
@@ -221,7 +268,13 @@ def main() -> None:
     ]
     if options.camera is not None:
         sections.append(image(options.camera, options.draws))
-    sections += [error_bars(options.draws), ends(options.draws), speed()]
+    sections += [
+        error_bars(options.draws),
+        missing_samples(options.draws),
+        ends(options.draws),
+        speed(),
+        shifts_at_once(),
+    ]
     report("denoising", "Denoising", [*sections, f"{time.perf_counter() - start:.0f} s in all."])
 
 

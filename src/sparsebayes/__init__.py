@@ -37,6 +37,7 @@ from sparsebayes.estimators import (
     SparseBayesClassifier,
     SparseBayesRegressor,
     WaveletDenoiser,
+    denoise,
     select,
 )
 from sparsebayes.fit import fit
@@ -63,7 +64,6 @@ __all__ = [
     "Orthonormal", "PerPart", "Periodic", "Polynomial", "Precomputed", "Prior", "Progress", "RationalQuadratic",
     "RelevanceVectorClassifier", "RelevanceVectorRegressor", "Result", "Selection", "Sequential", "Sigmoid",
     "SlowFitWarning", "Smoothness", "Solver", "SparseBayesClassifier", "SparseBayesRegressor", "SparsityWarning",
-    "Spike", "ThinPlateSpline", "Uniform",
-    "Wavelet", "WaveletDenoiser", "__version__", "fit", "select",
+    "Spike", "ThinPlateSpline", "Uniform", "Wavelet", "WaveletDenoiser", "__version__", "denoise", "fit", "select",
 ]
 # fmt: on

@@ -1,6 +1,7 @@
 """scikit-learn estimators: validation, fitted attributes, predictions."""
 
 from sparsebayes.estimators._classifiers import RelevanceVectorClassifier, SparseBayesClassifier
+from sparsebayes.estimators._denoise import denoise
 from sparsebayes.estimators._regressors import RelevanceVectorRegressor, SparseBayesRegressor
 from sparsebayes.estimators._selection import Selection, select
 from sparsebayes.estimators._wavelet_denoiser import WaveletDenoiser
@@ -12,5 +13,6 @@ __all__ = [
     "SparseBayesClassifier",
     "SparseBayesRegressor",
     "WaveletDenoiser",
+    "denoise",
     "select",
 ]

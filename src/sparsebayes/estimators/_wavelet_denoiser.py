@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -18,6 +19,8 @@ from sparsebayes.signals.wavelet_transform import WaveletOperator
 from sparsebayes.solvers.regression import checked_variance
 
 AUTOMATIC = "auto"
+MANY_ROWS = 32  # from which on a table may be an image
+SQUARE = 2  # largest ratio of the sides of what may be an image
 
 
 def _had_columns(denoiser: WaveletDenoiser) -> bool:
@@ -56,12 +59,13 @@ class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     ndim : {1, 2, 3}, default=1
         How many axes one signal has: 1 for signals, 2 for images, 3 for volumes. X of that many axes is one
         signal, X with one axis more a batch of them, along its first axis. A 2-D array is therefore a batch
-        of signals unless ndim=2.
-    boundary : {"periodic", "symmetric"}, default="periodic"
-        How a signal continues beyond its ends. "periodic", from its other end, suits signals whose ends meet:
-        a jump from one to the other is smeared over both. "symmetric" pads it with its mirror image (at least
-        32 samples), suits any signal, and halves every axis evenly even if its length is odd; `coef_`,
-        `mean_` and `n_active_` are then those of the padded signal.
+        of signals unless ndim=2; if it is nearly square, as images are, a warning says so.
+    boundary : {"symmetric", "periodic"}, default="symmetric"
+        How a signal continues beyond its ends. "symmetric" pads it with its mirror image (at least 32
+        samples, or two thirds of a short axis), suits any signal, and halves every axis evenly even if its
+        length is odd; `coef_`, `mean_` and `n_active_` are those of the padded signal. "periodic" continues
+        it from its other end, which suits signals whose ends meet [SE07]: a jump from one to the other is
+        smeared over both.
 
     Attributes
     ----------
@@ -83,8 +87,17 @@ class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     Notes
     -----
-    Lengths need not be powers of two: if an axis has an odd number of samples, the last one is set aside in
-    that halving, and the transform stays exactly orthonormal.
+    NaN marks a missing sample. It is filled in by EM: the expectation of a missing sample is the denoised
+    signal there, and the signal so completed is denoised again, until nothing moves. The noise is then
+    estimated from wavelets of the finest level that lie on observed samples, under every prior, and the error
+    bars are wider in and beside the gaps. `coef_` and the other attributes are those of the completed signal.
+
+    Lengths need not be powers of two. With boundary="periodic", if an axis has an odd number of samples, the
+    last one is set aside in that halving, and the transform stays exactly orthonormal.
+
+    See Also
+    --------
+    sparsebayes.denoise : the same for one array, which is a signal, an image or a volume by its number of axes.
 
     Examples
     --------
@@ -102,7 +115,7 @@ class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     noise_variance: float | None = None
     shifts: int = 0
     ndim: int = 1
-    boundary: str = "periodic"
+    boundary: str = "symmetric"
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Estimate the noise and the coefficients of X.
@@ -110,7 +123,7 @@ class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like with `ndim` axes, or one more for a batch
-            Signal(s), finite. Not modified.
+            Signal(s); NaN for missing samples. Not modified.
         y : ignored
             Present for API consistency.
 
@@ -120,6 +133,7 @@ class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             The fitted estimator.
         """
         signals, single, denoiser = self._prepared(X)
+        _warn_of_an_image(X, self.ndim)
         self._publish(X, single, denoiser, [denoiser.shrink(signal) for signal in signals])
         return self
 
@@ -129,13 +143,13 @@ class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like with `ndim` axes, or one more for a batch
-            Signal(s), finite. Not modified.
+            Signal(s); NaN for missing samples. Not modified.
         return_std : bool, default=False
             Whether to return the posterior standard deviation of the denoised signal at every sample,
-            √Σ_m Var(w_m) φ_m², exactly; for a long signal that cannot be halved evenly this is much faster
-            with boundary="symmetric". It does not include the noise, and a wavelet that was not selected
-            counts as known to be absent, which makes it small where weak detail may have been missed. Over
-            shifts, variances are averaged, which bounds the variance of the average from above.
+            √Σ_m Var(w_m) φ_m², exactly unless samples are missing. It does not include the noise, and a
+            wavelet that was not selected counts as known to be absent, which makes it small where weak detail
+            may have been missed. Over shifts, variances are averaged, which bounds the variance of the
+            average from above.
 
         Returns
         -------
@@ -156,7 +170,7 @@ class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like with `ndim` axes, or one more for a batch
-            Signal(s), finite. Not modified.
+            Signal(s); NaN for missing samples. Not modified.
         y : ignored
             Present for API consistency.
         return_std : bool, default=False
@@ -170,9 +184,15 @@ class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             Only with `return_std`.
         """
         signals, single, denoiser = self._prepared(X)
+        _warn_of_an_image(X, self.ndim, stacklevel=4)  # scikit-learn wraps this method
         found = [denoiser.denoise(signal, return_std) for signal in signals]
         self._publish(X, single, denoiser, [shrunk for _, _, shrunk in found])
         return _collected(found, single)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
 
     @available_if(_had_columns)
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
@@ -208,7 +228,8 @@ class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 "wavelet coefficients to estimate the noise from; give noise_variance, longer signals, or, "
                 "for one signal that is a column, X.ravel()."
             )
-        return signals, single, SignalDenoiser(operator, prior, variance, int(self.shifts), self.boundary)
+        denoiser = SignalDenoiser(operator, prior, variance, int(self.shifts))
+        return signals, single, denoiser.padded() if self.boundary == "symmetric" else denoiser
 
     def _publish(self, X: Any, single: bool, denoiser: SignalDenoiser, found: list[Shrinkage]) -> None:
         """Set the attributes; the names of the samples only for a table that has one signal per row."""
@@ -229,7 +250,9 @@ class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 def _signals(X: Any, ndim: int) -> tuple[np.ndarray, bool]:
     """X as a batch of float64 signals of `ndim` axes, and whether it is a single one."""
     if np.ma.isMaskedArray(X):
-        raise ValueError("X must not be a masked array, since every sample is needed; fill the gaps first.")
+        raise ValueError(
+            "X must not be a masked array; give X.filled(numpy.nan), in which NaN marks the missing samples."
+        )
     values = np.asarray(X)
     if values.dtype.kind not in "biuf":
         raise ValueError(f"X must hold real numbers, got an array of dtype {values.dtype}.")
@@ -241,10 +264,37 @@ def _signals(X: Any, ndim: int) -> tuple[np.ndarray, bool]:
     if not values.size:
         raise ValueError(f"X must have at least one sample, got shape {values.shape}.")
     values = values.astype(np.float64, copy=False)
-    if not np.isfinite(values).all():
-        raise ValueError("X contains NaN or infinity; every sample must be finite.")
     single = values.ndim == ndim
-    return (values[None] if single else values), single
+    signals = values[None] if single else values
+    if not np.isfinite(values).all():
+        _check_gaps(signals, single)
+    return signals, single
+
+
+def _check_gaps(signals: np.ndarray, single: bool) -> None:
+    """ValueError if a sample is infinite, or if a signal has no sample at all."""
+    infinite = np.isinf(signals)
+    if infinite.any():
+        place = tuple(int(k[0]) for k in np.nonzero(infinite))[single:]
+        raise ValueError(f"X must hold finite numbers, or NaN for missing samples, got infinity at index {place}.")
+    empty = np.isnan(signals).all(axis=tuple(range(1, signals.ndim)))
+    if empty.any():
+        which = "" if single else f" in signal {int(empty.argmax())}"
+        raise ValueError(f"X must have at least one sample that is not NaN, got none{which}; leave that out.")
+
+
+def _warn_of_an_image(X: Any, ndim: int, stacklevel: int = 3) -> None:
+    """Warn if a batch of signals has the shape of an image, and no names of columns."""
+    shape = np.shape(X)
+    if ndim != 1 or len(shape) != 2 or hasattr(X, "columns"):
+        return
+    if shape[0] >= MANY_ROWS and max(shape) <= SQUARE * min(shape):
+        warnings.warn(
+            f"X of shape {shape} is denoised as {shape[0]} separate signals of {shape[1]} samples, since ndim=1; if it "
+            "is an image, use sparsebayes.denoise(X) or WaveletDenoiser(ndim=2).",
+            UserWarning,
+            stacklevel=stacklevel,
+        )
 
 
 def _collected(found: list[tuple[np.ndarray, np.ndarray | None, Shrinkage]], single: bool) -> Any:

@@ -1,6 +1,7 @@
 """Displays of fitted models. The only package that draws; it needs the `plot` extra (matplotlib)."""
 
 from sparsebayes.inspection.classification import ClassificationDisplay
+from sparsebayes.inspection.denoising import DenoisingDisplay
 from sparsebayes.inspection.regression import RegressionDisplay
 
-__all__ = ["ClassificationDisplay", "RegressionDisplay"]
+__all__ = ["ClassificationDisplay", "DenoisingDisplay", "RegressionDisplay"]

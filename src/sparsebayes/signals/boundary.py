@@ -15,7 +15,9 @@ SPREAD = (
 )
 
 
-def padded_shape(shape: tuple[int, ...], levels: tuple[int, ...], margin: int) -> tuple[int, ...]:
+def padded_shape(
+    shape: tuple[int, ...], levels: tuple[int, ...], margin: int, short_margin: float = 1.0
+) -> tuple[int, ...]:
     """The shape of a signal once it is padded so that each axis can be halved evenly.
 
     Parameters
@@ -26,6 +28,8 @@ def padded_shape(shape: tuple[int, ...], levels: tuple[int, ...], margin: int) -
         How often each axis is halved.
     margin : int
         Least number of samples added at either end of each axis.
+    short_margin : float
+        The share of the samples of a short axis that is enough.
 
     Returns
     -------
@@ -33,7 +37,8 @@ def padded_shape(shape: tuple[int, ...], levels: tuple[int, ...], margin: int) -
         The padded shape.
     """
     sizes = zip(shape, levels, strict=True)
-    return tuple(-(-(n + 2 * margin) // 2**level) * 2**level for n, level in sizes)
+    longer = ((n + 2 * min(margin, math.ceil(short_margin * n)), 2**level) for n, level in sizes)
+    return tuple(-(-n // step) * step for n, step in longer)
 
 
 def pad(signal: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:

@@ -57,8 +57,21 @@ class DenoisingSettings:
         A finest coefficient counts as zero up to this multiple of what the filter leaves of a constant.
     margin : int
         Least number of samples that a signal is padded by at either end, for boundary="symmetric".
+    short_margin : float
+        The share of the samples of a short axis that is enough: the wavelets of its few levels are short.
     few_wavelets : int
         Active wavelets of a signal up to which their squares are added up one by one.
+    lagged_from : int
+        Spacing of coarse samples from which on the variance of a signal of odd coarse length is added up from
+        their covariances, instead of from the squares of all wavelets.
+    clear, enough_clear : float, int
+        Share of the energy of a wavelet on missing samples up to which it counts as observed, and how many
+        finest wavelets must be for the noise to be estimated from them alone.
+    least_filled_noise : float
+        Least noise variance that is estimated if samples are missing, as a part of the variance of the signal.
+    fillings, filled_to : int, float
+        Steps of EM for missing samples, at most, and how far they may still move in the last one, in standard
+        deviations of the noise.
     risk : RiskSettings
         How smoothness constants are chosen.
     """
@@ -66,7 +79,14 @@ class DenoisingSettings:
     least_noisy: float = 1 / 8
     dust: float = 16.0
     margin: int = 32
+    short_margin: float = 2 / 3
     few_wavelets: int = 256
+    lagged_from: int = 16
+    clear: float = 1e-3
+    enough_clear: int = 64
+    least_filled_noise: float = 1e-6
+    fillings: int = 30
+    filled_to: float = 0.02
     risk: RiskSettings = RiskSettings()
 
 

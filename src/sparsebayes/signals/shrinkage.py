@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,15 +14,18 @@ from sparsebayes.core.noise import Gaussian
 from sparsebayes.core.posterior import Problem
 from sparsebayes.core.prior import Prior
 from sparsebayes.core.solver import Monitor
-from sparsebayes.signals.closed_form import Orthonormal
+from sparsebayes.core.units import Units
+from sparsebayes.signals.closed_form import IdentityQuadratic, Orthonormal
 from sparsebayes.signals.path import orthonormal_statistics
 from sparsebayes.signals.risk import best_constants, histograms
+from sparsebayes.signals.rules import EvidenceRule, NoSignal, Rule, SmoothnessRule
 from sparsebayes.signals.settings import DENOISING, DenoisingSettings, RiskSettings
 from sparsebayes.signals.transforms import SpikeOperator
 from sparsebayes.signals.wavelet_transform import Band, WaveletOperator
 from sparsebayes.solvers.regression import NoiseCollapseWarning
 
 MEDIAN = 0.6744897501960817  # of |z|, z standard normal
+EXTREME = 1e30  # ratio of noise and mean square beyond which the answer is everything, or nothing
 BLOCK = 1 << 15  # coefficients worked on at a time
 
 
@@ -38,6 +41,8 @@ class Shrinkage:
         σ².
     constants : ndarray of shape (n_bands,)
         The smoothness constant c of every band, NaN for a band without one.
+    rule : Rule
+        What is kept of a coefficient of each band.
     flat : tuple of Band
         The bands whose coefficients are kept as they are, having no prior.
     signal_mean : float
@@ -48,6 +53,7 @@ class Shrinkage:
     coef: np.ndarray
     noise_variance: float
     constants: np.ndarray
+    rule: Rule
     flat: tuple[Band, ...] = ()
     signal_mean: float = 0.0
 
@@ -65,7 +71,12 @@ class Shrinkage:
         return gamma
 
 
-def noise_from_finest(w: np.ndarray, operator: WaveletOperator, settings: DenoisingSettings = DENOISING) -> float:
+def noise_from_finest(
+    w: np.ndarray,
+    operator: WaveletOperator,
+    settings: DenoisingSettings = DENOISING,
+    missing: np.ndarray | None = None,
+) -> float:
     """σ² from the median absolute coefficient of the finest level.
 
     If more than half of those coefficients are zero, to rounding, it is the median of the others; if hardly
@@ -79,6 +90,8 @@ def noise_from_finest(w: np.ndarray, operator: WaveletOperator, settings: Denois
         The transform they come from.
     settings : DenoisingSettings
         What counts as zero, and as hardly any.
+    missing : ndarray of shape (N,), optional
+        The share of the energy of each wavelet on samples that were filled in.
 
     Returns
     -------
@@ -87,13 +100,25 @@ def noise_from_finest(w: np.ndarray, operator: WaveletOperator, settings: Denois
     """
     # differences along all axes that are halved at this level
     finest_bands = (b for b in operator.bands if b.level == 1 and b.kind and set(b.kind) <= {"d", "n"})
-    finest = np.abs(w[max(finest_bands, key=lambda band: math.prod(band.shape)).where])
+    where = max(finest_bands, key=lambda band: math.prod(band.shape)).where
+    finest = np.abs(w[where])
+    if missing is not None:
+        finest = _of_observed(finest, missing[where], settings)
     middle = _lower_median(finest)
     dust = _dust_above(middle, w, operator, settings)
     if middle <= dust:
         others = finest[finest > dust]
         middle = _lower_median(others) if len(others) >= settings.least_noisy * len(finest) else 0.0
     return (middle / MEDIAN) ** 2
+
+
+def _of_observed(finest: np.ndarray, missing: np.ndarray, settings: DenoisingSettings) -> np.ndarray:
+    """The coefficients on observed samples; if they are few, those that are half observed, with as much noise."""
+    clear = missing <= settings.clear
+    if np.count_nonzero(clear) >= settings.enough_clear or clear.all():
+        return finest[clear]
+    half = missing <= max(0.5, float(np.median(missing)))
+    return finest[half] / np.sqrt(np.maximum(1 - missing[half], settings.clear))
 
 
 def _lower_median(values: np.ndarray) -> float:
@@ -148,10 +173,31 @@ def shrink_by_risk(
     """
     sigma2 = noise_from_finest(w, operator, settings) if noise_variance is None else noise_variance
     if not sigma2 > 0:
-        return Shrinkage(w, w, 0.0, np.full(len(operator.bands), math.nan), operator.bands)
+        constants = np.full(len(operator.bands), math.nan)
+        return Shrinkage(w, w, 0.0, constants, SmoothnessRule(0.0, constants), operator.bands)
+    usable = usable_variance(sigma2, w)
     if constants is None:
-        constants = _best_constants(w, operator, 1 / math.sqrt(sigma2), settings.risk)
-    return shrink_with(w, operator, sigma2, constants)
+        constants = _best_constants(w, operator, 1 / math.sqrt(usable), settings.risk)
+    return replace(shrink_with(w, operator, usable, constants), noise_variance=sigma2)
+
+
+def usable_variance(sigma2: float, w: np.ndarray) -> float:
+    """A noise variance with the same answer, to rounding, whose ratio to the squared coefficients is a number.
+
+    Parameters
+    ----------
+    sigma2 : float
+        σ² > 0.
+    w : ndarray of shape (N,)
+        Coefficients of a signal.
+
+    Returns
+    -------
+    float
+        σ² itself unless it is extreme.
+    """
+    square = float(w @ w) / len(w)
+    return min(max(sigma2, square / EXTREME), square * EXTREME) if square else sigma2
 
 
 def _best_constants(w: np.ndarray, operator: WaveletOperator, scale: float, settings: RiskSettings) -> np.ndarray:
@@ -205,7 +251,7 @@ def shrink_with(w: np.ndarray, operator: WaveletOperator, sigma2: float, constan
         excess = np.maximum(w[where] * w[where] / sigma2 - 2 * c, 1.0)
         coef[where] = (1 - 1 / excess) * w[where]
     flat = tuple(operator.bands[k] for k in np.flatnonzero(free))
-    return Shrinkage(w, coef, sigma2, constants, flat)
+    return Shrinkage(w, coef, sigma2, constants, SmoothnessRule(sigma2, constants), flat)
 
 
 def shrink_by_evidence(
@@ -231,13 +277,13 @@ def shrink_by_evidence(
     """
     constants = np.full(len(operator.bands), math.nan)
     if not w.any():  # nothing to find, and no noise but that given
-        return Shrinkage(w, w, noise_variance or 0.0, constants)
-    # of the coefficients as a signal, spikes are the orthonormal functions
-    quadratic, units = orthonormal_statistics(SpikeOperator(len(w)), w)
-    prior, noise = prior.resolve(units.n), Gaussian().noise(units, noise_variance)
+        return Shrinkage(w, w, noise_variance or 0.0, constants, NoSignal())
+    quadratic, units = _statistics(w)
+    usable = None if noise_variance is None else usable_variance(noise_variance, w)
+    prior, noise = prior.resolve(units.n), Gaussian().noise(units, usable)
     problem = Problem(quadratic, prior, noise, prior.units(units.unit, units.kept))
     state = Orthonormal().solve(problem, Monitor()).state
-    sigma2 = units.target_scale**2 / state.beta
+    sigma2 = units.target_scale**2 / state.beta if noise_variance is None else noise_variance
     if noise.estimate and not state.noise_is_free:
         warn(
             f"The estimated noise variance of X fell to its floor ({sigma2:.3g}), with {state.size} of "
@@ -247,4 +293,12 @@ def shrink_by_evidence(
         )
     coef = np.zeros(len(w))
     coef[state.J] = units.target_scale * state.mean
-    return Shrinkage(w, coef, sigma2, constants)
+    rule = EvidenceRule(prior, state.beta, units.target_scale, problem.unit, operator.bands)
+    return Shrinkage(w, coef, sigma2, constants, rule)
+
+
+def _statistics(w: np.ndarray) -> tuple[IdentityQuadratic, Units]:
+    """The statistics of coefficients in any units: as a signal, whose orthonormal functions are spikes."""
+    size = 2.0 ** math.frexp(float(np.abs(w).max()))[1]
+    quadratic, units = orthonormal_statistics(SpikeOperator(len(w)), w / size)
+    return quadratic, replace(units, target_scale=units.target_scale * size)

@@ -163,20 +163,34 @@ class WaveletOperator(TransformOperator):
         self.block = plan(self.signal_shape, self.levels)
         self.bands = tuple(self.block.bands())
 
-    def squared_factors(self) -> Iterator[tuple[Band, tuple[scipy.sparse.csr_array, ...]]]:
-        """Every band with the squares of its functions, which are products of functions along the axes.
+    def coarse(self, block: Block) -> WaveletOperator:
+        """The wavelets on the coarser signal that even halvings leave.
+
+        Parameters
+        ----------
+        block : Block
+            The coarser signal, a block of this operator.
+
+        Returns
+        -------
+        WaveletOperator
+            Its bands are the first ones of this operator.
+        """
+        halvings = ((n // m).bit_length() - 1 for n, m in zip(self.signal_shape, block.shape, strict=True))
+        left = tuple(level - k for level, k in zip(self.levels, halvings, strict=True))
+        return WaveletOperator(block.shape, self.wavelet, left)
+
+    def factors(self) -> Iterator[tuple[Band, tuple[Any, ...]]]:
+        """Every band with its functions, which are products of functions along the axes.
+
+        Only those of one step are in memory at a time.
 
         Yields
         ------
         band : Band
-        squares : tuple of sparse arrays
+        along : tuple of sparse arrays
             For each axis of n samples an (n, m) array, where m is the size of the band along it.
         """
-        for band, along in self._factors():
-            yield band, tuple(functions.power(2) for functions in along)
-
-    def _factors(self) -> Iterator[tuple[Band, tuple[Any, ...]]]:
-        """The bands and their functions along every axis; only those of one step are in memory at a time."""
         waiting = [(self.block, tuple(scipy.sparse.eye_array(n, format="csr") for n in self.signal_shape))]
         while waiting:
             block, along = waiting.pop()

@@ -1,0 +1,76 @@
+"""Denoising of one array."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sparsebayes.estimators._wavelet_denoiser import WaveletDenoiser
+from sparsebayes.priors import Prior
+
+
+def denoise(
+    x: Any,
+    *,
+    noise_variance: float | None = None,
+    wavelet: str = "sym8",
+    prior: str | Prior = "auto",
+    level: int | None = None,
+    shifts: int = 16,
+    boundary: str = "symmetric",
+    return_std: bool = False,
+) -> Any:
+    """Denoise a signal, an image or a volume by sparse Bayesian shrinkage of its wavelet coefficients.
+
+    Parameters
+    ----------
+    x : array-like with one, two or three axes
+        One signal, one grey image, or one volume; NaN for missing samples, which are filled in. Not modified.
+    noise_variance : float, optional
+        σ² if it is known; None estimates it.
+    wavelet : str, default="sym8"
+        Any orthogonal wavelet of PyWavelets: "haar", "db4", "sym8", "coif2", …
+    prior : "auto", "uniform", "aic", "bic", "ric" or Prior, default="auto"
+        "auto" takes a smoothness prior with a constant for each level by least expected squared error; any
+        other prior is put on all coefficients.
+    level : int, optional
+        How often each axis is halved; by default log2(n) − 3 times for an axis of n samples.
+    shifts : int, default=16
+        Number of circular shifts to average over, which removes artefacts of where the wavelets happen to
+        lie; 0 for none.
+    boundary : {"symmetric", "periodic"}, default="symmetric"
+        How x continues beyond its ends: mirrored, or from its other end.
+    return_std : bool, default=False
+        Whether to return the posterior standard deviation of every sample, without the noise, as well.
+
+    Returns
+    -------
+    denoised : ndarray of float64 in the shape of x
+        The posterior mean.
+    std : ndarray in the shape of x
+        Only with `return_std`.
+
+    See Also
+    --------
+    WaveletDenoiser : the same as a transformer, for batches of signals, with the estimates as attributes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsebayes import denoise
+    >>> from sparsebayes.datasets import make_signal
+    >>> _, y, f = make_signal("doppler", 1024, snr=7.0, random_state=0)
+    >>> y[100:105] = np.nan
+    >>> denoised, std = denoise(y, return_std=True)
+    >>> bool(np.sqrt(np.mean((denoised - f) ** 2)) < 0.5 * np.nanstd(y - f))
+    True
+    """
+    axes = np.ndim(x)
+    if axes not in (1, 2, 3):
+        raise ValueError(
+            f"x must have one axis (a signal), two (an image) or three (a volume), got shape {np.shape(x)}; for a "
+            "batch use WaveletDenoiser."
+        )
+    denoiser = WaveletDenoiser(wavelet, prior, level, noise_variance, shifts, axes, boundary)
+    return denoiser.fit_transform(np.asanyarray(x), return_std=return_std)

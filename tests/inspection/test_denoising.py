@@ -1,0 +1,89 @@
+"""The display of a denoised signal or image."""
+
+import sys
+
+import matplotlib
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from sparsebayes import WaveletDenoiser, denoise
+from sparsebayes.datasets import make_signal
+from sparsebayes.inspection import DenoisingDisplay
+
+matplotlib.use("Agg")
+from matplotlib import pyplot
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    pyplot.close("all")
+
+
+def image(shape=(40, 50)):
+    return np.outer(np.arange(shape[0]) > 15, np.ones(shape[1])) + 0.3 * np.random.default_rng(0).standard_normal(shape)
+
+
+@pytest.mark.parametrize("n", [300, 3000])
+def test_a_signal_is_drawn_with_its_band(n):
+    y = make_signal("doppler", n, random_state=0)[1]
+    y[50:60] = np.nan
+    display = DenoisingDisplay.from_signal(y, shifts=4)
+    mean, std = denoise(y, shifts=4, return_std=True)
+    np.testing.assert_array_equal(display.line_.get_ydata(), mean)
+    np.testing.assert_array_equal(display.points_.get_ydata(), y)
+    corners = display.band_.get_paths()[0].vertices
+    assert corners[:, 1].max() == pytest.approx((mean + 2 * std).max())
+    assert corners[:, 1].min() == pytest.approx((mean - 2 * std).min())
+    assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == ["noisy", "± 2 std", "denoised"]
+    assert display.images_ == []
+
+
+def test_an_image_has_three_panels():
+    noisy = image()
+    noisy[3:5, 7] = np.nan
+    display = DenoisingDisplay.from_signal(noisy)
+    mean, std = denoise(noisy, return_std=True)
+    for drawn, values in zip(display.images_, (noisy, mean, std), strict=True):
+        np.testing.assert_array_equal(np.ma.filled(drawn.get_array(), np.nan), values)
+    assert display.images_[0].get_clim() == display.images_[1].get_clim()
+    assert [ax.get_title() for ax in display.ax_] == ["noisy", "denoised", "standard deviation"]
+    assert display.line_ is None
+
+
+def test_a_fitted_estimator_is_drawn():
+    noisy = image()
+    for X, ndim in ((noisy[0], 1), (noisy, 2)):
+        model = WaveletDenoiser(ndim=ndim, prior="bic").fit(X)
+        display = DenoisingDisplay.from_estimator(model, X)
+        np.testing.assert_array_equal(display.denoised, model.transform(X))
+
+
+def test_it_draws_where_it_is_told_to_and_again():
+    _, ax = pyplot.subplots()
+    display = DenoisingDisplay.from_signal(image()[0], ax=ax)
+    assert display.ax_ is ax
+    assert display.plot() is display
+    assert display.ax_ is not ax
+    _, axes = pyplot.subplots(1, 3)
+    pictures = DenoisingDisplay.from_signal(image(), ax=axes)
+    assert list(pictures.ax_) == list(axes)
+    assert pictures.figure_ is axes[0].figure
+
+
+def test_bad_input_is_named():
+    with pytest.raises(ValueError, match=r"x must be one signal .* got shape \(2, 2, 2\)"):
+        DenoisingDisplay.from_signal(np.zeros((2, 2, 2)))
+    with pytest.raises(ValueError, match=r"X must be one signal with 1 axes, as the estimator has ndim=1, got 2"):
+        DenoisingDisplay.from_estimator(WaveletDenoiser().fit(image()[0]), image())
+    with pytest.raises(ValueError, match="ax must be 3 axes to draw an image in, got 1"):
+        DenoisingDisplay.from_signal(image(), ax=pyplot.subplots()[1])
+    with pytest.raises(NotFittedError):
+        DenoisingDisplay.from_estimator(WaveletDenoiser(), image()[0])
+
+
+def test_matplotlib_is_needed_only_to_draw(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ImportError, match=r"pip install sparsebayes\[plot\]"):
+        DenoisingDisplay.from_signal(image()[0])
