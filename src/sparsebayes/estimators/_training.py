@@ -12,6 +12,7 @@ from sklearn.utils import get_tags
 from sparsebayes.bases import BoundBasis, BoundConcatenation, as_basis
 from sparsebayes.core.prior import Prior
 from sparsebayes.core.result import Result
+from sparsebayes.estimators._callbacks import iteration_callback
 from sparsebayes.fit import fit
 from sparsebayes.priors import PerPart, as_prior
 from sparsebayes.scale_learning import LearnedScales, learn_scales
@@ -106,7 +107,7 @@ def fit_candidates(estimator: Any, candidates: Candidates, rows: Rows, **options
 
 def fit_parameters(estimator: Any) -> dict[str, Any]:
     """The parameters of an estimator that `fit` has too, except the prior."""
-    given = estimator.get_params(deep=False)
+    given = estimator.get_params(deep=False) | {"callback": iteration_callback(estimator)}
     return {name: given[name] for name in given.keys() & FIT_PARAMETERS}
 
 
