@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sparsebayes.bases import Columns
 from sparsebayes.core.result import Result
+from sparsebayes.estimators._callbacks import reports_to_callbacks
 from sparsebayes.estimators._classes import check_labels, require_two_classes, weigh_classes
 from sparsebayes.estimators._docs import documented
 from sparsebayes.estimators._fitted import Fitted, all_or_nothing, of_columns, publish, query_batches
@@ -215,6 +216,7 @@ class RelevanceVectorClassifier(SparseClassification):
     coef0: float = 0.0
     centres: Any = None
 
+    @reports_to_callbacks
     @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model.
@@ -314,6 +316,7 @@ class SparseBayesClassifier(SparseClassification):
     array([4, 7])
     """
 
+    @reports_to_callbacks
     @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model.

@@ -16,8 +16,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse
 
 from sparsebayes.bases import BoundBasis
 from sparsebayes.core.result import Result
@@ -26,6 +28,13 @@ from sparsebayes.estimators._training import Rows
 from sparsebayes.scale_learning import GaussianProcessPosterior
 
 SMALL_BLOCK = 256  # queries at a time that are always affordable
+
+
+class Factor(NamedTuple):
+    """The covariance of f at q queries as RRᵀ + vI: root R (q, k), own v."""
+
+    root: np.ndarray
+    own: float
 
 
 class ErrorBars(ABC):
@@ -43,6 +52,10 @@ class ErrorBars(ABC):
     @abstractmethod
     def covariance(self, X: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """The covariance of all queries jointly, (q, q)."""
+
+    @abstractmethod
+    def factor(self, X: np.ndarray, columns: np.ndarray) -> Factor:
+        """The covariance without the noise, as a product."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +77,13 @@ class PosteriorBars(ErrorBars):
         covariance[np.diag_indices_from(covariance)] += result.noise_variance + self.excess
         return covariance
 
+    def factor(self, X: np.ndarray, columns: np.ndarray) -> Factor:
+        """The root of Σ times the functions at the queries, and the intercept's share."""
+        result = self.result
+        weights = (columns - result.centre) @ root_of(result.covariance)
+        intercept = np.full((len(columns), 1), np.sqrt(result.intercept_covariance[0, 0]))
+        return Factor(np.concatenate([weights, intercept], axis=1), self.excess)
+
 
 @dataclass(frozen=True, eq=False)
 class ProcessBars(ErrorBars):
@@ -84,6 +104,10 @@ class ProcessBars(ErrorBars):
     def covariance(self, X: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """σ²I + Cov f, (q, q)."""
         return self.posterior.covariance(X) + self.noise_variance * np.eye(len(X))
+
+    def factor(self, X: np.ndarray, columns: np.ndarray) -> Factor:
+        """The root of Cov f."""
+        return Factor(root_of(self.posterior.covariance(X)), 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,6 +145,10 @@ class AugmentedBars(ErrorBars):
         """ValueError: there is none."""
         raise ValueError("return_cov has no meaning with variance='augmented': every query has a function of its own.")
 
+    def factor(self, X: np.ndarray, columns: np.ndarray) -> Factor:
+        """ValueError: there is no covariance."""
+        raise ValueError("sample_y has no meaning with variance='augmented': every query has a function of its own.")
+
     def variance(self, X: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """The variance of the sparse model, and e*²/(α* + S*), at each query (q,)."""
         result = self.result
@@ -140,6 +168,14 @@ class AugmentedBars(ErrorBars):
         # a function that is zero at x* and on the training rows adds nothing
         gained = np.where(precision > 0, e**2 / np.where(precision > 0, precision, 1.0), 0.0)
         return result.variance(columns) + gained
+
+
+def root_of(covariance: np.ndarray) -> np.ndarray:
+    """R with RRᵀ = covariance, which may be singular and, by rounding, slightly indefinite; diagonal if sparse."""
+    if scipy.sparse.issparse(covariance):
+        return scipy.sparse.diags_array(np.sqrt(covariance.diagonal()))
+    values, vectors = np.linalg.eigh(0.5 * (covariance + covariance.T))
+    return vectors * np.sqrt(np.maximum(values, 0.0))
 
 
 def check_centre(basis: BoundBasis, X: np.ndarray) -> None:

@@ -29,19 +29,22 @@ class Fitted:
     basis : the selected functions.  result : the model; its weights belong to functions of the candidates.
     position : the place among the selected functions of each weight, (S,).
     columns : the columns of a query that are used, if X is a kernel matrix and rows had weight zero.
+    n_candidates : how many functions there were to select from.
     """
 
     basis: BoundBasis
     result: Result
     position: np.ndarray
     columns: np.ndarray | None
+    n_candidates: int
 
     @classmethod
     def of(cls, candidates: Candidates, result: Result, columns: np.ndarray | None = None) -> Fitted:
         """The model that was fitted to these candidates."""
         selected = np.unique(result.active)
         basis = candidates.bound.select(selected.tolist())
-        return cls(basis, result, np.searchsorted(selected, result.active), columns)
+        position = np.searchsorted(selected, result.active)
+        return cls(basis, result, position, columns, len(candidates.numbers))
 
     def query(self, X: Any) -> Any:
         """Validated inputs as the basis takes them."""

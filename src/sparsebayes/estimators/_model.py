@@ -11,11 +11,13 @@ import scipy.sparse
 from sklearn.base import BaseEstimator
 
 from sparsebayes.bases import Basis
+from sparsebayes.estimators._callbacks import CallbackSupportMixin
+from sparsebayes.estimators._summary import FittedSummary
 from sparsebayes.solvers.monitor import Progress
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class SparseModel(BaseEstimator):
+class SparseModel(FittedSummary, CallbackSupportMixin, BaseEstimator):
     """Parameters of a sparse Bayesian model of f = Φw + b; `_docs.Parameters` says what they mean."""
 
     prior: Any = "uniform"

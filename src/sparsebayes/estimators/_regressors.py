@@ -17,6 +17,7 @@ from sparsebayes.bases import BoundBasis, Columns
 from sparsebayes.core.noise import GaussianNoise
 from sparsebayes.core.result import Result
 from sparsebayes.core.units import NothingToModel
+from sparsebayes.estimators._callbacks import reports_to_callbacks
 from sparsebayes.estimators._docs import documented
 from sparsebayes.estimators._error_bars import (
     SMALL_BLOCK,
@@ -28,6 +29,8 @@ from sparsebayes.estimators._error_bars import (
 )
 from sparsebayes.estimators._fitted import Fitted, all_or_nothing, forget, of_columns, publish, query_batches
 from sparsebayes.estimators._model import SparseModel
+from sparsebayes.estimators._parts import model_of_parts
+from sparsebayes.estimators._predictions import drawn_targets, predicted_interval
 from sparsebayes.estimators._training import (
     Candidates,
     Rows,
@@ -80,7 +83,7 @@ class SparseRegression(RegressorMixin, SparseModel):
         require_rows(rows.y)
         return rows
 
-    def predict(self, X: Any, return_std: bool = False, return_cov: bool = False) -> Any:
+    def predict(self, X: Any, return_std: bool = False, return_cov: bool = False, parts: Any = None) -> Any:
         """Predict the targets, with the uncertainty of the prediction if wanted.
 
         Parameters
@@ -96,6 +99,11 @@ class SparseRegression(RegressorMixin, SparseModel):
         return_cov : bool, default=False
             Whether to return the covariance of new targets at all rows jointly; its diagonal is the square
             of the standard deviation.
+        parts : list of int, str or Basis, optional
+            If the kernel is a concatenation of bases, the parts that predict, with the intercept: their numbers
+            from 0 on, their names "part0", "part1", …, or the bases themselves. `predict(X, parts=[0, 1])` of
+            `Wavelet() + DCT() + Spike()` has no outliers in it. The variance is that of these parts, the
+            intercept and the noise. None for all parts.
 
         Returns
         -------
@@ -109,7 +117,7 @@ class SparseRegression(RegressorMixin, SparseModel):
         if return_std and return_cov:
             raise RuntimeError("At most one of return_std and return_cov may be true.")
         check_is_fitted(self)
-        fitted, bars = self._fitted, self._error_bars
+        fitted, bars = model_of_parts(self, parts, bool(return_std or return_cov))
         weights, intercept = fitted.result.mean, float(fitted.result.intercept[0])
         if return_cov:
             rows = fitted.query(check_inputs(self, X, fitting=False))
@@ -124,6 +132,47 @@ class SparseRegression(RegressorMixin, SparseModel):
             means.append(columns @ weights + intercept)
             variances.append(bars.variance(rows, columns))
         return np.concatenate(means), np.sqrt(np.concatenate(variances))
+
+    def predict_interval(self, X: Any, level: float = 0.95, parts: Any = None) -> tuple[np.ndarray, np.ndarray]:
+        """The interval that contains a new target with a given probability, with equal tails on both sides.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_queries, n_features)
+            Where to predict.
+        level : float, default=0.95
+            The probability, between 0 and 1.
+        parts : list of int, str or Basis, optional
+            The parts of a concatenation of bases that predict, as in `predict`; None for all parts.
+
+        Returns
+        -------
+        lower, upper : ndarray of shape (n_queries,)
+            The bounds of the interval of each row: quantiles of the predictive distribution, which is Gaussian
+            for Gaussian noise, and the noise averaged over the posterior of f for `GeneralizedNormal` noise.
+        """
+        return predicted_interval(self, X, level, parts)
+
+    def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = None, parts: Any = None) -> np.ndarray:
+        """Draw new targets at all rows of X jointly from the predictive distribution, noise included.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_queries, n_features)
+            Where to draw.
+        n_samples : int, default=1
+            Samples at each row.
+        random_state : int, RandomState instance or None, default=None
+            Seed; an integer for the same samples at every call.
+        parts : list of int, str or Basis, optional
+            The parts of a concatenation of bases that predict, as in `predict`; None for all parts.
+
+        Returns
+        -------
+        ndarray of shape (n_queries, n_samples)
+            A column is one draw of the targets of all rows; their covariance is that of `return_cov`.
+        """
+        return drawn_targets(self, X, n_samples, random_state, parts)
 
 
 def _publish(model: Any, candidates: Candidates, fitted: Fitted, bars: ErrorBars, **more: Any) -> None:
@@ -211,6 +260,7 @@ class RelevanceVectorRegressor(SparseRegression):
     centres: Any = None
     variance: str = "auto"
 
+    @reports_to_callbacks
     @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None, noise_variance: Any = None) -> Self:
         """Fit the model.
@@ -357,6 +407,7 @@ class SparseBayesRegressor(SparseRegression):
     array([4, 7])
     """
 
+    @reports_to_callbacks
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, noise_variance: Any = None) -> Self:
         """Fit the model.

@@ -13,6 +13,7 @@ from sparsebayes.bases import BoundBasis, BoundConcatenation, as_basis
 from sparsebayes.core.noise import Gaussian
 from sparsebayes.core.prior import Prior
 from sparsebayes.core.result import Result
+from sparsebayes.estimators._callbacks import iteration_callback
 from sparsebayes.fit import fit
 from sparsebayes.priors import PerPart, as_prior
 from sparsebayes.rows.known_noise import KnownNoise
@@ -149,7 +150,7 @@ def fit_candidates(estimator: Any, candidates: Candidates, rows: Rows, **options
 
 def fit_parameters(estimator: Any) -> dict[str, Any]:
     """The parameters of an estimator that `fit` has too, except the prior."""
-    given = estimator.get_params(deep=False)
+    given = estimator.get_params(deep=False) | {"callback": iteration_callback(estimator)}
     return {name: given[name] for name in given.keys() & FIT_PARAMETERS}
 
 

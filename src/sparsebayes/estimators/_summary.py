@@ -1,0 +1,77 @@
+"""One line that says what a fit came to, in the text and the HTML representation of a fitted estimator."""
+
+from __future__ import annotations
+
+import html
+from typing import Any
+
+from sklearn.base import BaseEstimator
+from sklearn.utils import estimator_html_repr
+
+try:  # how scikit-learn breaks a long representation into lines: it looks that up by the method `__repr__`
+    from sklearn.utils._pprint import _EstimatorPrettyPrinter
+
+    PRINTERS = _EstimatorPrettyPrinter._dispatch
+except (ImportError, AttributeError):  # a private module: without it, a long representation is one line
+    PRINTERS = {}
+
+STYLE = "font-family: monospace; margin: 0.3em 0 0 0.3em"
+
+
+class FittedSummary:
+    """Mixin: scikit-learn's representation, and after a fit one line with its outcome; before BaseEstimator."""
+
+    def __repr__(self, *args: Any, **kwargs: Any) -> str:
+        text = super().__repr__(*args, **kwargs)
+        return f"{text}  # {summary(self)}" if _is_fitted(self) else text
+
+    def _repr_html_inner(self) -> str:
+        """What `_repr_html_` returns if scikit-learn is set to display diagrams."""
+        diagram: str = estimator_html_repr(self)
+        if not _is_fitted(self):
+            return diagram
+        return f'{diagram}<div class="sparsebayes-summary" style="{STYLE}">{html.escape(summary(self))}</div>'
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        """What a notebook displays."""
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)  # type: ignore[misc]
+        return bundle | {"text/html": self._repr_html_inner()} if "text/html" in bundle else bundle
+
+
+if BaseEstimator.__repr__ in PRINTERS:
+    PRINTERS[FittedSummary.__repr__] = PRINTERS[BaseEstimator.__repr__]
+
+
+def _is_fitted(estimator: Any) -> bool:
+    return hasattr(estimator, "_fitted")
+
+
+def summary(estimator: Any) -> str:
+    """How many functions were selected, the evidence, the noise, and whether the solution is certified."""
+    fitted = estimator._fitted
+    kind = "functions" if hasattr(estimator, "kernel") else "columns"
+    words = [
+        f"fitted: {fitted.basis.n_functions} of {fitted.n_candidates} {kind}",
+        f"log evidence {estimator.log_evidence_:.2f}",
+        *([f"{len(estimator.classes_)} classes"] if hasattr(estimator, "classes_") else _noise(estimator)),
+        _status(estimator),
+    ]
+    return ", ".join(words)
+
+
+def _noise(estimator: Any) -> list[str]:
+    """The standard deviation of the noise, and its shape if it is not Gaussian; nothing if there is no such thing."""
+    if not estimator.noise_variance_:
+        return []
+    shape = "" if estimator.noise_shape_ == 2 else f" of shape {estimator.noise_shape_:.3g}"
+    return [f"noise std {estimator.noise_variance_**0.5:.3g}{shape}"]
+
+
+def _status(estimator: Any) -> str:
+    """What the certificate says."""
+    certificate = getattr(estimator, "certificate_", None)
+    if certificate is not None and certificate.at_noise_floor:
+        return "noise collapsed to its floor"
+    if certificate is not None and certificate.is_local_maximum:
+        return "certified local maximum"
+    return "converged, not certified" if estimator.converged_ else "not converged"
