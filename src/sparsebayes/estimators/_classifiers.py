@@ -14,7 +14,7 @@ from sparsebayes.bases import Columns
 from sparsebayes.core.result import Result
 from sparsebayes.estimators._classes import check_labels, require_two_classes, weigh_classes
 from sparsebayes.estimators._docs import documented
-from sparsebayes.estimators._fitted import Fitted, publish, query_batches
+from sparsebayes.estimators._fitted import Fitted, of_batches, publish
 from sparsebayes.estimators._model import SparseModel
 from sparsebayes.estimators._training import (
     Candidates,
@@ -120,9 +120,11 @@ class SparseClassification(ClassifierMixin, SparseModel):
         check_is_fitted(self)
         fitted, result = self._fitted, self._fitted.result
         size, outputs = len(result.mean), result.outputs
-        batches = query_batches(self, X, fitted.basis.n_functions + (1 + outputs) * size + outputs**2)
-        columns = (fitted.basis(rows)[:, fitted.position] for rows in batches)
-        return np.concatenate([of_columns(result, each, bool(self.moderated)) for each in columns])
+
+        def evaluate(rows: Any) -> tuple[np.ndarray]:
+            return (of_columns(result, fitted.basis(rows)[:, fitted.position], bool(self.moderated)),)
+
+        return of_batches(self, X, fitted.basis.n_functions + (1 + outputs) * size + outputs**2, evaluate)[0]
 
 
 def _fit_labels(model: Any, candidates: Candidates, rows: Rows) -> Fitted:

@@ -24,7 +24,7 @@ from sparsebayes.estimators._error_bars import (
     ProcessBars,
     check_centre,
 )
-from sparsebayes.estimators._fitted import Fitted, forget, publish, query_batches
+from sparsebayes.estimators._fitted import Fitted, finite_at, forget, of_batches, publish
 from sparsebayes.estimators._model import SparseModel
 from sparsebayes.estimators._training import (
     Candidates,
@@ -105,18 +105,21 @@ class SparseRegression(RegressorMixin, SparseModel):
         fitted, bars = self._fitted, self._error_bars
         weights, intercept = fitted.result.mean, float(fitted.result.intercept[0])
         if return_cov:
-            rows = fitted.query(check_inputs(self, X, fitting=False))
-            columns = fitted.basis(rows)
-            return columns @ weights + intercept, bars.covariance(rows, columns)
+            return finite_at(
+                fitted.query(check_inputs(self, X, fitting=False)),
+                lambda rows: ((columns := fitted.basis(rows)) @ weights + intercept, bars.covariance(rows, columns)),
+            )
         if not return_std:
-            batches = query_batches(self, X, len(weights))
-            return np.concatenate([fitted.basis.weighted(rows, weights) + intercept for rows in batches])
-        means, variances = [], []
-        for rows in query_batches(self, X, len(weights) + bars.n, max(bars.n, SMALL_BLOCK) if bars.n else None):
-            columns = fitted.basis(rows)
-            means.append(columns @ weights + intercept)
-            variances.append(bars.variance(rows, columns))
-        return np.concatenate(means), np.sqrt(np.concatenate(variances))
+            return of_batches(self, X, len(weights), lambda rows: (fitted.basis.weighted(rows, weights) + intercept,))[
+                0
+            ]
+        return of_batches(
+            self,
+            X,
+            len(weights) + bars.n,
+            lambda rows: ((columns := fitted.basis(rows)) @ weights + intercept, bars.std(rows, columns)),
+            max(bars.n, SMALL_BLOCK) if bars.n else None,
+        )
 
 
 def _publish(model: Any, candidates: Candidates, fitted: Fitted, bars: ErrorBars, **more: Any) -> None:
