@@ -4,7 +4,13 @@ SAMPLED_PART = (
     "Wavelets, cosines and spikes are no part of the Gaussian process that scales are learned from: the width is now "
     "that of the smooth part alone, and the evidence rose by more than a hundred nats."
 )
+GIVEN_PERIOD = (
+    "A period that is given is kept while the other scales are learned, unless period_bounds says otherwise: it was "
+    "overwritten."
+)
 EXPLAINED: dict[str, str] = {
     "gamma evidence beside Spike": SAMPLED_PART,
     "gamma evidence beside Wavelet": SAMPLED_PART,
+    "gamma evidence, product": GIVEN_PERIOD,
+    "gamma evidence, KernelSum": GIVEN_PERIOD,
 }

@@ -11,6 +11,7 @@ import scipy.sparse
 
 from sparsebayes._array import Array, device, namespace, take
 from sparsebayes.bases.contract import Basis, BoundBasis, ListedBasis, as_points, check_finite
+from sparsebayes.bases.kernels.products import FAR
 from sparsebayes.bases.kernels.scales import OneOrEach, Origin, about, check_degree, resolve_origin
 from sparsebayes.bases.operators import DenseOperator, Operator, SparseOperator
 
@@ -28,7 +29,7 @@ class Columns(Basis):
         Largest total degree, at least 1. X may be SciPy-sparse for degree 1.
     origin : "auto", a number or one per input
         What the factors of products and powers are counted from; the terms of degree 1 are the columns as they
-        are. "auto" is 0, but for inputs whose values lie more than 30 times their range from 0, such as time
+        are. "auto" is 0, but for inputs whose values lie more than 100 times their range from 0, such as time
         stamps, it is the middle of their range: powers of large numbers that differ little are lost to rounding.
         With an intercept the functions span the same polynomials. Without one, give 0 if that matters.
     """
@@ -39,11 +40,12 @@ class Columns(Basis):
 
     def bind(self, X: Array, sample_weight: Array | None = None, centres: Array | None = None) -> BoundBasis:
         """The monomials of the columns of X, whose number and origin are taken from X."""
-        degree, origin = check_degree(self.degree), 0.0
+        degree = check_degree(self.degree)
+        origin: OneOrEach = 0.0
         if degree > 1 or not scipy.sparse.issparse(X):
             X = as_points(X)
         if degree > 1 and X.shape[0]:
-            origin = resolve_origin(self.origin, X, 0.5)
+            origin = resolve_origin(self.origin, X, 0.5, FAR)
         return BoundColumns(_monomials(int(X.shape[1]), degree), int(X.shape[1]), origin)
 
 

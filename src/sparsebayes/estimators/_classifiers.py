@@ -16,6 +16,7 @@ from sparsebayes.estimators._classes import check_labels, require_two_classes, w
 from sparsebayes.estimators._docs import documented
 from sparsebayes.estimators._fitted import Fitted, of_batches, publish
 from sparsebayes.estimators._model import SparseModel
+from sparsebayes.estimators._parameters import check_parameters
 from sparsebayes.estimators._training import (
     Candidates,
     Rows,
@@ -236,6 +237,7 @@ class RelevanceVectorClassifier(SparseClassification):
         self
             The fitted estimator.
         """
+        check_parameters(self)
         rows = self._training_rows(X, y, sample_weight)
         bound, more = bind_kernel(self, rows), {}
         if learns(self.gamma):
@@ -332,6 +334,7 @@ class SparseBayesClassifier(SparseClassification):
         self
             The fitted estimator.
         """
+        check_parameters(self)
         rows = self._training_rows(X, y, sample_weight)
         candidates = Candidates.of(Columns().bind(rows.X), rows)
         fitted = _fit_labels(self, candidates, rows)

@@ -26,6 +26,7 @@ from sparsebayes.estimators._error_bars import (
 )
 from sparsebayes.estimators._fitted import Fitted, finite_at, forget, of_batches, publish
 from sparsebayes.estimators._model import SparseModel
+from sparsebayes.estimators._parameters import check_parameters
 from sparsebayes.estimators._training import (
     Candidates,
     Rows,
@@ -219,6 +220,7 @@ class RelevanceVectorRegressor(SparseRegression):
         self
             The fitted estimator.
         """
+        check_parameters(self)
         rows = self._training_rows(X, y, sample_weight)
         bound = bind_kernel(self, rows)
         self._check_variance(bound, rows)
@@ -353,6 +355,7 @@ class SparseBayesRegressor(SparseRegression):
         self
             The fitted estimator.
         """
+        check_parameters(self)
         if is_chunked(X, y) or is_too_large(X):
             self._fit_statistics(self._read(X, y, sample_weight))
             return self
@@ -385,6 +388,7 @@ class SparseBayesRegressor(SparseRegression):
         self
             The estimator, fitted to all rows seen so far.
         """
+        check_parameters(self)
         before: Triangle | None = getattr(self, "statistics_", None)
         if before is None and hasattr(self, "_fitted"):
             message = "partial_fit starts anew: fit keeps no statistics of the rows it has seen."

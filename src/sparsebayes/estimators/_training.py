@@ -56,9 +56,6 @@ def training_rows(estimator: Any, X: Any, y: np.ndarray, weights: np.ndarray | N
 def bind_kernel(estimator: Any, rows: Rows) -> BoundBasis:
     """The kernel functions that the parameters of an estimator ask for, on these rows."""
     gamma = estimator.gamma
-    if isinstance(gamma, str) and gamma not in (*FIXED, *LEARNED):
-        words = ", ".join(map(repr, (*FIXED, *LEARNED)))
-        raise ValueError(f"gamma must be one of {words} or positive numbers, got {gamma!r}.")
     basis = as_basis(estimator.kernel, "scale" if learns(gamma) else gamma, estimator.degree, estimator.coef0)
     return basis.bind(rows.X, rows.weights, estimator.centres)
 
@@ -70,9 +67,12 @@ def learns(gamma: Any) -> bool:
 
 def learn(estimator: Any, bound: BoundBasis, rows: Rows, evidence: Any) -> LearnedScales:
     """The functions at the scales that gamma="evidence" or "ard" learns."""
+    prior_of_parts(estimator.prior, bound)  # an error now rather than after the search
     bound = bound.with_scale_per_input() if estimator.gamma == "ard" else bound
     if not len(bound.log_scales):
-        raise ValueError(f"gamma={estimator.gamma!r} needs a kernel with scales, got kernel={estimator.kernel!r}.")
+        raise ValueError(
+            f"gamma={estimator.gamma!r} needs a kernel with scales that are not fixed, got kernel={estimator.kernel!r}."
+        )
     return learn_scales(bound, rows.X, evidence)
 
 

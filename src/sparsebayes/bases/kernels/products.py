@@ -21,6 +21,7 @@ from sparsebayes.bases.kernels.scales import (
     resolve_origin,
 )
 
+FAR = 100.0  # ranges from 0: inputs further off are counted from their middle by origin="auto"
 LARGER = 1e3  # times the largest entry of z: beyond, a difference of x and |x − z| loses digits of z
 
 
@@ -39,7 +40,7 @@ class Polynomial(CentredBasis):
         "fixed" holds γ when scales are learned; a pair bounds it. By default the distances in X bound it.
     origin : "auto", a number or one per input
         What x and z are counted from. "auto" is 0, the definition, but if c is not 0 then inputs whose values lie
-        more than 30 times their range from 0, such as time stamps, are counted from the middle of their range:
+        more than 100 times their range from 0, such as time stamps, are counted from the middle of their range:
         the functions are still all polynomials of degree p, and not lost to rounding.
     """
 
@@ -64,7 +65,7 @@ class Polynomial(CentredBasis):
         """All parameters as numbers."""
         degree, coef0 = check_degree(self.degree), check_coef0(self.coef0)
         homogeneous = coef0 == 0.0 and isinstance(self.origin, str) and self.origin == "auto"
-        origin = 0.0 if homogeneous else resolve_origin(self.origin, X, 0.5)
+        origin = 0.0 if homogeneous else resolve_origin(self.origin, X, 0.5, FAR)
         return super().resolve(X, sample_weight).with_params(degree=degree, coef0=coef0, origin=origin)
 
     def evaluate(self, X: Array, Z: Array) -> Array:

@@ -11,7 +11,6 @@ from sparsebayes._checks import is_number, is_whole
 
 SQUARABLE = (1e-154, 1e153)  # widths r whose r⁻² neither overflows nor loses digits to underflow
 
-FAR = 30.0  # ranges of an input: if it lies further from 0 than that, its origin is moved by origin="auto"
 FIXED = "fixed"  # bounds of a scale that keeps its value while others are learned
 
 OneOrEach = float | np.ndarray  # one number for all inputs, or one per input (d,)
@@ -73,18 +72,20 @@ def positive_numbers(values: Any, name: str, count: int | None = None) -> np.nda
     return np.asarray([positive_number(value, f"each of {name}") for value in values])
 
 
-def resolve_origin(origin: Origin, X: Array, share: float) -> OneOrEach:
+def resolve_origin(origin: Origin, X: Array, share: float, far: float) -> OneOrEach:
     """The origin of inputs, one number or one per input.
 
     Parameters
     ----------
     origin : "auto", a number or one per input
-        "auto" is 0 for inputs that vary about 0 or near it. An input whose values lie more than `FAR` times their
+        "auto" is 0 for inputs that vary about 0 or near it. An input whose values lie more than `far` times their
         range from 0 has its origin among them: powers of such values differ by less than rounding.
     X : array of shape (n, d)
         Training rows.
     share : float
         Where "auto" moves the origin to: 0 for the least value, ½ for the middle of the range.
+    far : float
+        How many ranges from 0 values have to lie for "auto" to move their origin.
 
     Returns
     -------
@@ -97,8 +98,8 @@ def resolve_origin(origin: Origin, X: Array, share: float) -> OneOrEach:
         low, high = (to_numpy(f(X, axis=0)) for f in (xp.min, xp.max))
         with np.errstate(over="ignore"):
             spread = high - low
-            far = (spread > 0) & (np.maximum(np.abs(low), np.abs(high)) > FAR * spread)
-        return np.where(far, low + share * spread, 0.0) if far.any() else 0.0
+            moved = (spread > 0) & (np.maximum(np.abs(low), np.abs(high)) > far * spread)
+        return np.where(moved, low + share * spread, 0.0) if moved.any() else 0.0
     try:
         numbers = np.asarray(origin, dtype=np.float64)
     except (TypeError, ValueError):

@@ -13,6 +13,8 @@ from sparsebayes.bases.kernels.contract import CentredBasis
 from sparsebayes.bases.kernels.learnable import Learnable
 from sparsebayes.bases.kernels.scales import Bounds, OneOrEach, Origin, Width, about, inverse_square, resolve_origin
 
+FAR = 30.0  # ranges from 0: inputs further off are counted from their least value by origin="auto"
+
 
 class _Spline(CentredBasis):
     """k(x, z) = Π_k f(x_k/r_k, z_k/r_k); f is a polynomial in the lesser and the greater argument.
@@ -30,7 +32,7 @@ class _Spline(CentredBasis):
 
     def resolve(self, X: Array, sample_weight: Array | None) -> Self:
         """width and origin as numbers."""
-        return super().resolve(X, sample_weight).with_params(origin=resolve_origin(self.origin, X, 0.0))
+        return super().resolve(X, sample_weight).with_params(origin=resolve_origin(self.origin, X, 0.0, FAR))
 
     @abstractmethod
     def factor(self, x: Array, z: Array) -> Array:
