@@ -28,8 +28,8 @@ class Parameters:
         any kernel or basis that has scales, whatever scales a basis object was given unless its bounds hold
         them fixed: they maximise the log marginal likelihood of the Gaussian process with the same functions
         (except wavelets, cosines and spikes, which are not part of it), on up to 1000 rows and, in
-        regression, by a subset of regressors beyond that. On up to 1000 rows of a regression, columns beside a kernel that are irrelevant to the
-        Gaussian process are screened out.
+        regression, by a subset of regressors beyond that. On up to 1000 rows of a regression, columns beside
+        a kernel that are irrelevant to the Gaussian process are screened out.
     degree : int, default=3
         Degree of kernel="poly".
     coef0 : float, default=0.0
