@@ -52,7 +52,7 @@ EXAMPLES: dict[type[Basis], list[Basis]] = {
     RBF: [RBF(), RBF("auto"), RBF(0.3), RBF(width=2.0)],
     Matern: [Matern(), Matern(0.4, nu=1.5), Matern(width=3.0)],
     RationalQuadratic: [RationalQuadratic(), RationalQuadratic(0.3, alpha=0.4)],
-    Periodic: [Periodic(), Periodic(period=3.0, width=0.7)],
+    Periodic: [Periodic(), Periodic(period=3.0, width=0.7, period_bounds=None)],
     Laplacian: [Laplacian(), Laplacian(0.7)],
     Polynomial: [Polynomial(), Polynomial(0.5, degree=5, coef0=1.0)],
     Linear: [Linear()],

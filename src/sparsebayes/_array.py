@@ -233,6 +233,23 @@ def row_products(A: Array, B: Array) -> Array:
     return np.einsum("ij,ij->i", A, B) if is_numpy(A) else namespace(A).sum(A * B, axis=1)
 
 
+def roots_of_squares(A: Array, C: Array, constant: float) -> Array:
+    """√(aᵀCa + c) for every row a of A (n, m), with C (m, m) and c = constant.
+
+    Rows whose square overflows are divided by their largest entry first.
+    """
+    xp = namespace(A)
+    with np.errstate(over="ignore", invalid="ignore"):
+        roots = xp.sqrt(row_products(A @ C, A) + constant)
+        far = ~xp.isfinite(roots)
+        if not bool(xp.any(far)):
+            return roots
+        largest = xp.max(xp.abs(A), axis=1)
+        unit = xp.where(far, largest, xp.ones_like(largest))
+        A = A / unit[:, None]
+        return unit * xp.sqrt(row_products(A @ C, A) + constant / unit / unit)
+
+
 def total(x: Array) -> float:
     """Σ of all elements."""
     return float(np.add.reduce(x, axis=None) if is_numpy(x) else namespace(x).sum(x))

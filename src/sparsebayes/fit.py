@@ -128,7 +128,7 @@ def fit(
     Result
         The fitted model in the units of the data.
     """
-    likelihood = _as_likelihood(likelihood)
+    likelihood = as_likelihood(likelihood)
     monitor = make_monitor(max_iter, tol, max_time, random_state, verbose, callback)
     variance = checked_variance(noise_variance, "noise_variance")
     guess = checked_variance(initial_noise_variance, "initial_noise_variance")
@@ -300,6 +300,14 @@ def _statistics_of(Phi: Any, y: Any, sample_weight: Any, likelihood: Any) -> Tri
 
 def make_monitor(max_iter: Any, tol: Any, max_time: Any, seed: Any, verbose: Any, callback: Any) -> FitMonitor:
     """The monitor of a fit, its arguments checked."""
+    check_monitor(max_iter, tol, max_time, seed, verbose, callback)
+    rng = np.random.default_rng(_random_state(seed).randint(2**31))
+    seconds = math.inf if max_time is None else float(max_time)
+    return FitMonitor(int(max_iter), float(tol), rng=rng, verbose=int(verbose), callback=callback, max_time=seconds)
+
+
+def check_monitor(max_iter: Any, tol: Any, max_time: Any, seed: Any, verbose: Any, callback: Any) -> None:
+    """Raise ValueError for an argument of `make_monitor` that is not usable; nothing is drawn."""
     require_whole(max_iter, "max_iter", 1)
     if not is_number(tol) or tol <= 0:
         raise ValueError(f"tol must be a finite number > 0, got {tol!r}.")
@@ -309,9 +317,7 @@ def make_monitor(max_iter: Any, tol: Any, max_time: Any, seed: Any, verbose: Any
         raise ValueError(f"verbose must be an integer >= 0, got {verbose!r}.")
     if callback is not None and not callable(callback):
         raise ValueError(f"callback must be callable or None, got {callback!r}.")
-    rng = np.random.default_rng(_random_state(seed).randint(2**31))
-    seconds = math.inf if max_time is None else float(max_time)
-    return FitMonitor(int(max_iter), float(tol), rng=rng, verbose=int(verbose), callback=callback, max_time=seconds)
+    check_random_state(seed)
 
 
 def _random_state(seed: Any) -> np.random.RandomState:
@@ -323,7 +329,7 @@ def _random_state(seed: Any) -> np.random.RandomState:
     return copied
 
 
-def _as_likelihood(likelihood: Any) -> Any:
+def as_likelihood(likelihood: Any) -> Any:
     """A likelihood object, its parameters checked, or the one that a name stands for."""
     if isinstance(likelihood, str) and likelihood in LIKELIHOODS:
         return LIKELIHOODS[likelihood]

@@ -58,7 +58,11 @@ def test_parameters_of_parts_by_name():
     product.set_params(part0=Laplacian(), part1__period=5.0)
     assert repr(product) == "KernelProduct(parts=[Laplacian(), Periodic(period=5.0)])"
     weighted = clone(KernelSum([RBF(), Linear()], weights=[1.0, 2.0])).set_params(weights=[3.0, 1.0])
-    assert weighted.get_params(deep=False) == {"parts": weighted.parts, "weights": [3.0, 1.0]}
+    assert weighted.get_params(deep=False) == {
+        "parts": weighted.parts,
+        "weights": [3.0, 1.0],
+        "weights_bounds": None,
+    }
     with pytest.raises(ValueError, match="part2 does not exist: there are 2 parts"):
         product.set_params(part2=RBF())
     assert MultiScale(RBF()).set_params(kernel__gamma=0.5).kernel.gamma == 0.5

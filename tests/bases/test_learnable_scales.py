@@ -35,8 +35,8 @@ PER_INPUT = [
     Matern([0.2, 1.5, 0.7]),
     Matern([0.2, 1.5, 0.7], nu=1.5),
     RationalQuadratic([0.2, 1.5, 0.7], alpha=2.0),
-    Periodic([2.0, 4.0, 3.0], width=0.8),
-    Periodic(3.0, width=[2.0, 1.0, 0.5]),
+    Periodic([2.0, 4.0, 3.0], width=0.8, period_bounds=None),
+    Periodic(3.0, width=[2.0, 1.0, 0.5], period_bounds=None),
     Polynomial([0.2, 1.5, 0.7], degree=3, coef0=0.5),
     Polynomial([0.2, 1.5, 0.7], degree=1),
     Sigmoid([0.2, 0.05, 0.1], coef0=0.3),
@@ -277,7 +277,7 @@ def test_of_many_rows_some_are_looked_at():
 
 def test_a_period_is_sought_within_the_data():
     X = np.arange(5.0)[:, None]
-    bounds = Periodic().bind(X).log_scale_bounds(X, reach=100.0)
+    bounds = Periodic(period_bounds=None).bind(X).log_scale_bounds(X, reach=100.0)
     assert_allclose(np.exp(bounds), [[1.0, 4.0], [0.05, 20.0]])
 
 

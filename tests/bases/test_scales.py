@@ -99,7 +99,7 @@ SQUARED = [
 @pytest.mark.parametrize("make", SQUARED)
 @pytest.mark.parametrize("width", [5e-324, 1e-200, 1e-155, 1e154, 1e200, [1.0, 1e-200, 1.0], [1e200, 1.0, 1.0]])
 def test_a_width_without_a_square_is_refused(make, width):
-    with pytest.raises(ValueError, match=r"^width must be between 1e-154 and 1e.153, got .*: rescale X$"):
+    with pytest.raises(ValueError, match=r"^width must be between 1e-154 and 1e.153, got .*: rescale X\.$"):
         make(width).bind(X)
 
 
@@ -119,7 +119,9 @@ def test_a_learned_width_without_a_square_is_refused():
 
 @pytest.mark.parametrize("make", [LinearSpline, CubicSpline, ThinPlateSpline])
 def test_splines_that_overflow_are_refused(make):
-    with pytest.raises(ValueError, match=r"Spline\(width=1e-150\) returned values that are not finite"):
+    with pytest.raises(
+        ValueError, match=r"Spline\(.*width=1e-150\) returned values that are not finite at row \d+ of X"
+    ):
         make(1e-150).bind(X)(X * 1e10)
 
 

@@ -57,7 +57,7 @@ def test_what_is_no_width_starts_from_what_it_is():
     x = np.linspace(0, 6, 120)[:, None]
     rng = np.random.default_rng(0)
     y = np.sign(np.sin(2 * np.pi * x[:, 0])) + 0.1 * rng.standard_normal(120)
-    model = RelevanceVectorRegressor(Periodic(period=1.05) + Columns(), gamma="evidence").fit(x, y)
+    model = RelevanceVectorRegressor(Periodic(period=1.05, period_bounds=None) + Columns(), gamma="evidence").fit(x, y)
     assert model.scales_[0] == pytest.approx(1.0, abs=0.02)
 
 

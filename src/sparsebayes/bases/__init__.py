@@ -2,7 +2,7 @@
 
 from sparsebayes.bases.columns import Bias, BoundBias, BoundColumns, Columns
 from sparsebayes.bases.concatenation import BoundConcatenation, Concatenation
-from sparsebayes.bases.contract import Basis, BoundBasis, Fixed, ListedBasis, Scale
+from sparsebayes.bases.contract import Basis, BoundBasis, Fixed, ListedBasis, OutOfRange, Scale
 from sparsebayes.bases.kernel_operator import KernelMemory, KernelOperator
 from sparsebayes.bases.kernels.composed import KernelProduct, KernelSum
 from sparsebayes.bases.kernels.contract import BoundKernel, CentredBasis

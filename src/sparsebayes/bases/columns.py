@@ -11,7 +11,8 @@ import scipy.sparse
 
 from sparsebayes._array import Array, device, namespace, take
 from sparsebayes.bases.contract import Basis, BoundBasis, ListedBasis, as_points, check_finite
-from sparsebayes.bases.kernels.scales import check_degree
+from sparsebayes.bases.kernels.products import FAR
+from sparsebayes.bases.kernels.scales import OneOrEach, Origin, about, check_degree, resolve_origin
 from sparsebayes.bases.operators import DenseOperator, Operator, SparseOperator
 
 
@@ -26,17 +27,26 @@ class Columns(Basis):
     ----------
     degree : int
         Largest total degree, at least 1. X may be SciPy-sparse for degree 1.
+    origin : "auto", a number or one per input
+        What the factors of products and powers are counted from; the terms of degree 1 are the columns as they
+        are. "auto" is 0, but for inputs whose values lie more than 100 times their range from 0, such as time
+        stamps, it is the middle of their range: powers of large numbers that differ little are lost to rounding.
+        With an intercept the functions span the same polynomials. Without one, give 0 if that matters.
     """
 
-    def __init__(self, degree: int = 1) -> None:
+    def __init__(self, degree: int = 1, *, origin: Origin = "auto") -> None:
         self.degree = degree
+        self.origin = origin
 
     def bind(self, X: Array, sample_weight: Array | None = None, centres: Array | None = None) -> BoundBasis:
-        """The monomials of the columns of X; only the number of columns is taken from X."""
+        """The monomials of the columns of X, whose number and origin are taken from X."""
         degree = check_degree(self.degree)
+        origin: OneOrEach = 0.0
         if degree > 1 or not scipy.sparse.issparse(X):
             X = as_points(X)
-        return BoundColumns(_monomials(int(X.shape[1]), degree), int(X.shape[1]))
+        if degree > 1 and X.shape[0]:
+            origin = resolve_origin(self.origin, X, 0.5, FAR)
+        return BoundColumns(_monomials(int(X.shape[1]), degree), int(X.shape[1]), origin)
 
 
 def _monomials(d: int, degree: int) -> np.ndarray:
@@ -51,7 +61,9 @@ def _monomials(d: int, degree: int) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class BoundColumns(ListedBasis):
-    """Monomials φ_m(x) = Π_j x_k, k = functions[m, j], of the inputs x_0 … x_(d−1), with x_d = 1.
+    """Monomials φ_m(x) = Π_j (x_k − o_k), k = functions[m, j], of the inputs x_0 … x_(d−1), with x_d = 1, o_d = 0.
+
+    In monomials of degree 1 o_k = 0.
 
     Parameters
     ----------
@@ -59,9 +71,12 @@ class BoundColumns(ListedBasis):
         The numbers of the inputs that are multiplied.
     n_inputs : int
         d.
+    origin : float or ndarray of shape (d,)
+        o.
     """
 
     n_inputs: int
+    origin: OneOrEach = 0.0
 
     def __call__(self, X: Array) -> Array:
         """The monomials at the rows of X, as a dense array."""
@@ -71,13 +86,21 @@ class BoundColumns(ListedBasis):
         X = as_points(X, self.n_inputs)
         if self.functions.shape[1] == 1:
             return X if self._is_every_input() else take(X, self.functions[:, 0], axis=1)
-        xp = namespace(X)
-        extended = xp.concat([X, xp.ones((X.shape[0], 1), dtype=X.dtype, device=device(X))], axis=1)
         with np.errstate(over="ignore", invalid="ignore"):  # the error names the basis
-            Phi = take(extended, self.functions[:, 0], axis=1)
-            for j in range(1, self.functions.shape[1]):
-                Phi *= take(extended, self.functions[:, j], axis=1)
-        return check_finite(Phi, "Columns")
+            return check_finite(self._products(X), "Columns")
+
+    def _products(self, X: Array) -> Array:
+        """The monomials at the rows of X (n, d), of any degree."""
+        xp = namespace(X)
+        one = xp.ones((X.shape[0], 1), dtype=X.dtype, device=device(X))
+        # [x − o, 1, x]: a monomial of degree 1 is one of the last d columns times ones
+        extended = xp.concat([about(X, self.origin), one, X], axis=1)
+        numbers = self.functions.copy()
+        numbers[numbers[:, 1] == self.n_inputs, 0] += self.n_inputs + 1
+        Phi = take(extended, numbers[:, 0], axis=1)
+        for j in range(1, numbers.shape[1]):
+            Phi *= take(extended, numbers[:, j], axis=1)
+        return Phi
 
     def operator(self, X: Array) -> Operator:
         """Φ at the rows of X; a sparse X stays sparse."""
@@ -89,7 +112,7 @@ class BoundColumns(ListedBasis):
         if not scipy.sparse.issparse(X) or self.functions.shape[1] > 1:
             return None
         if X.shape[1] != self.n_inputs:
-            raise ValueError(f"X must have {self.n_inputs} columns as in training, got {X.shape[1]}")
+            raise ValueError(f"X must have {self.n_inputs} columns as in training, got {X.shape[1]}.")
         return X if self._is_every_input() else X.tocsc()[:, self.functions[:, 0]]
 
     def _is_every_input(self) -> bool:

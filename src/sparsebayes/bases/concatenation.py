@@ -44,7 +44,7 @@ class HasParts(BaseEstimator):
         for name in [name for name in params if re.fullmatch(r"part\d+", name)]:
             k = int(name.removeprefix("part"))
             if k >= len(replaced):
-                raise ValueError(f"{name} does not exist: there are {len(replaced)} parts")
+                raise ValueError(f"{name} does not exist: there are {len(replaced)} parts.")
             replaced[k] = params.pop(name)
             self.parts = replaced
         super().set_params(**params)
@@ -53,10 +53,10 @@ class HasParts(BaseEstimator):
     def check_parts(self, kind: type, kinds: str) -> None:
         """TypeError unless `parts` is a list of `kind`, which the message calls `kinds`."""
         if not isinstance(self.parts, list | tuple) or not self.parts:
-            raise TypeError(f"parts must be a non-empty list of {kinds}, got {self.parts!r}")
+            raise TypeError(f"parts must be a non-empty list of {kinds}, got {self.parts!r}.")
         for part in self.parts:
             if not isinstance(part, kind):
-                raise TypeError(f"parts must be {kinds}, got {part!r}")
+                raise TypeError(f"parts must be {kinds}, got {part!r}.")
 
 
 def scales_of_parts(parts: Iterable[Any]) -> tuple[Scale, ...]:
@@ -216,7 +216,7 @@ class BoundConcatenation(BoundBasis):
     def _pieces(self, A: Array) -> list[Array]:
         """A (…, M), whose last axis runs over the functions, in one piece per part."""
         if A.shape[-1] != self.n_functions:
-            raise ValueError(f"D must have a column per function ({self.n_functions}), got {A.shape[-1]}")
+            raise ValueError(f"D must have a column per function ({self.n_functions}), got {A.shape[-1]}.")
         stacked = A if self.order is None else take(A, np.argsort(self.order), axis=A.ndim - 1)
         return [stacked[..., a:b] for a, b in pairwise(self._starts().tolist())]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsebayes._array import Array, asfloat64, namespace, row_products, take
+from sparsebayes._array import Array, asfloat64, namespace, roots_of_squares, row_products, take
 
 BLOCK = 1 << 21  # numbers of a design matrix that are predicted together
 
@@ -110,6 +110,11 @@ class Result:
         """The variance of a new target at each row, (n,): that of a single output, and the noise."""
         return self.noise_variance + self.f_variance(columns)
 
+    def std(self, columns: Array, excess: float = 0.0) -> Array:
+        """√(variance + excess) at each row, (n,); no square of a large number overflows."""
+        centred, known = columns - self.centre[0, :][None, :], self.noise_variance + self.intercept_covariance[0, 0]
+        return roots_of_squares(centred, self.covariance, known + excess)
+
     def probabilities(self, columns: Array, moderated: bool = True) -> Array:
         """Probabilities of the classes (n, classes) from the functions of the weights (n, S), for labels.
 
@@ -137,14 +142,11 @@ class Result:
         """
         if hasattr(Phi, "combination") and not return_std and self.outputs == 1:
             return Phi.combination(self.active, self.mean) + self.intercept[0]
-        means, variances = [], []
-        for columns in self._blocks(Phi):
-            means.append(self.f_mean(columns))
-            variances.append(self.variance(columns) if return_std else None)
-        xp = namespace(means[0])
-        mean = xp.concat(means, axis=0)
+        blocks = ((self.f_mean(each), self.std(each) if return_std else None) for each in self._blocks(Phi))
+        means, stds = zip(*blocks, strict=True)
+        mean = namespace(means[0]).concat(means, axis=0)
         mean = mean[:, 0] if self.outputs == 1 else mean
-        return (mean, xp.sqrt(xp.concat(variances))) if return_std else mean
+        return (mean, namespace(mean).concat(stds)) if return_std else mean
 
     def _blocks(self, Phi: Any) -> Iterator[Array]:
         """The functions of the weights at the rows of Phi, a block of rows at a time."""

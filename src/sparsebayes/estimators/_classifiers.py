@@ -15,8 +15,9 @@ from sparsebayes.core.result import Result
 from sparsebayes.estimators._callbacks import reports_to_callbacks
 from sparsebayes.estimators._classes import check_labels, require_two_classes, weigh_classes
 from sparsebayes.estimators._docs import documented
-from sparsebayes.estimators._fitted import Fitted, all_or_nothing, of_columns, publish, query_batches
+from sparsebayes.estimators._fitted import Fitted, all_or_nothing, of_batches, of_columns, publish
 from sparsebayes.estimators._model import SparseModel
+from sparsebayes.estimators._parameters import check_parameters
 from sparsebayes.estimators._training import (
     Candidates,
     Rows,
@@ -121,9 +122,11 @@ class SparseClassification(ClassifierMixin, SparseModel):
         check_is_fitted(self)
         fitted, result = self._fitted, self._fitted.result
         size, outputs = len(result.mean), result.outputs
-        batches = query_batches(self, X, fitted.basis.n_functions + (1 + outputs) * size + outputs**2)
-        columns = (fitted.basis(rows)[:, fitted.position] for rows in batches)
-        return np.concatenate([of_columns(result, each, bool(self.moderated)) for each in columns])
+
+        def evaluate(rows: Any) -> tuple[np.ndarray]:
+            return (of_columns(result, fitted.basis(rows)[:, fitted.position], bool(self.moderated)),)
+
+        return of_batches(self, X, fitted.basis.n_functions + (1 + outputs) * size + outputs**2, evaluate)[0]
 
 
 def _fit_labels(model: Any, candidates: Candidates, rows: Rows) -> Fitted:
@@ -238,6 +241,7 @@ class RelevanceVectorClassifier(SparseClassification):
         self
             The fitted estimator.
         """
+        check_parameters(self)
         rows = self._training_rows(X, y, sample_weight)
         bound, more = bind_kernel(self, rows), {}
         if learns(self.gamma):
@@ -338,6 +342,7 @@ class SparseBayesClassifier(SparseClassification):
         self
             The fitted estimator.
         """
+        check_parameters(self)
         rows = self._training_rows(X, y, sample_weight)
         candidates = Candidates.of(Columns().bind(rows.X), rows)
         fitted = _fit_labels(self, candidates, rows)

@@ -25,11 +25,11 @@ class Parameters:
         Scale of the named kernels "rbf", "laplacian", "matern", "rational-quadratic", "poly" and "sigmoid",
         one for all inputs or one each. "scale" is 1 / (n_features · Var(X)), "auto" is 1 / n_features. A
         Gaussian of width r has gamma = 1/r². "evidence" learns one width, "ard" a scale for each input, of
-        any kernel or basis that has scales, whatever scales a basis object was given: they maximise the log
-        marginal likelihood of the Gaussian process with the same functions (except wavelets, cosines and
-        spikes, which are not part of it), on up to 1000 rows and, in regression, by a subset of regressors
-        beyond that. On up to 1000 rows of a regression, columns beside a kernel that are irrelevant to the
-        Gaussian process are screened out.
+        any kernel or basis that has scales, whatever scales a basis object was given unless its bounds hold
+        them fixed: they maximise the log marginal likelihood of the Gaussian process with the same functions
+        (except wavelets, cosines and spikes, which are not part of it), on up to 1000 rows and, in
+        regression, by a subset of regressors beyond that. On up to 1000 rows of a regression, columns beside
+        a kernel that are irrelevant to the Gaussian process are screened out.
     degree : int, default=3
         Degree of kernel="poly".
     coef0 : float, default=0.0

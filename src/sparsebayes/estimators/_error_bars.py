@@ -49,6 +49,10 @@ class ErrorBars(ABC):
     def variance(self, X: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """The variance at each query, (q,)."""
 
+    def std(self, X: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """The standard deviation at each query, (q,)."""
+        return np.sqrt(self.variance(X, columns))
+
     @abstractmethod
     def covariance(self, X: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """The covariance of all queries jointly, (q, q)."""
@@ -68,6 +72,10 @@ class PosteriorBars(ErrorBars):
     def variance(self, X: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """The variance at each query, (q,)."""
         return self.result.variance(columns) + self.excess
+
+    def std(self, X: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """The standard deviation at each query, (q,), finite even where the variance is not."""
+        return self.result.std(columns, self.excess)
 
     def covariance(self, X: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """The covariance (q, q); noise and excess are on its diagonal."""

@@ -11,7 +11,8 @@ import numpy as np
 import scipy.sparse
 from sklearn.utils import gen_batches
 
-from sparsebayes.bases import BoundBasis
+from sparsebayes.bases import BoundBasis, OutOfRange
+from sparsebayes.bases.contract import check_finite
 from sparsebayes.core.result import Result
 from sparsebayes.estimators._training import Candidates
 from sparsebayes.estimators._validation import check_inputs, check_values
@@ -129,3 +130,32 @@ def query_batches(estimator: Any, X: Any, width: int, most: int | None = None) -
         rows = check_values(estimator, X[batch], fitting=False, first=batch.start) if on_disk else whole[batch]
         yield fitted.query(rows)
         release(X)
+
+
+def of_batches(
+    estimator: Any, X: Any, width: int, evaluate: Callable[[Any], tuple[np.ndarray, ...]], most: int | None = None
+) -> tuple[np.ndarray, ...]:
+    """What `evaluate` makes of the rows of X: arrays with one entry per row, a batch of `query_batches` at a time."""
+    results, start = [], 0
+    for rows in query_batches(estimator, X, width, most):
+        results.append(finite_at(rows, evaluate, start))
+        start += rows.shape[0]
+    return tuple(map(np.concatenate, zip(*results, strict=True)))
+
+
+def finite_at(rows: Any, evaluate: Callable[[Any], tuple[np.ndarray, ...]], start: int = 0) -> tuple[np.ndarray, ...]:
+    """What `evaluate` makes of queries, all finite: ValueError that names the first row where it is not.
+
+    start : the number of the first of the rows.
+    """
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):  # the error names the row
+            results = evaluate(rows)
+        for values in results:
+            check_finite(values, "The prediction")
+    except OutOfRange as error:
+        raise ValueError(
+            f"X has a row too far from the training rows: {error.source} is not finite at row {start + error.row}. "
+            "Predict nearer to the training rows, or use a kernel whose functions are bounded, such as 'rbf'."
+        ) from error
+    return results

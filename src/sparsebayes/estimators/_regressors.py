@@ -27,8 +27,9 @@ from sparsebayes.estimators._error_bars import (
     ProcessBars,
     check_centre,
 )
-from sparsebayes.estimators._fitted import Fitted, all_or_nothing, forget, of_columns, publish, query_batches
+from sparsebayes.estimators._fitted import Fitted, all_or_nothing, finite_at, forget, of_batches, of_columns, publish
 from sparsebayes.estimators._model import SparseModel
+from sparsebayes.estimators._parameters import check_parameters
 from sparsebayes.estimators._parts import model_of_parts
 from sparsebayes.estimators._predictions import drawn_targets, predicted_interval
 from sparsebayes.estimators._training import (
@@ -120,18 +121,21 @@ class SparseRegression(RegressorMixin, SparseModel):
         fitted, bars = model_of_parts(self, parts, bool(return_std or return_cov))
         weights, intercept = fitted.result.mean, float(fitted.result.intercept[0])
         if return_cov:
-            rows = fitted.query(check_inputs(self, X, fitting=False))
-            columns = fitted.basis(rows)
-            return columns @ weights + intercept, bars.covariance(rows, columns)
+            return finite_at(
+                fitted.query(check_inputs(self, X, fitting=False)),
+                lambda rows: ((columns := fitted.basis(rows)) @ weights + intercept, bars.covariance(rows, columns)),
+            )
         if not return_std:
-            batches = query_batches(self, X, len(weights))
-            return np.concatenate([fitted.basis.weighted(rows, weights) + intercept for rows in batches])
-        means, variances = [], []
-        for rows in query_batches(self, X, len(weights) + bars.n, max(bars.n, SMALL_BLOCK) if bars.n else None):
-            columns = fitted.basis(rows)
-            means.append(columns @ weights + intercept)
-            variances.append(bars.variance(rows, columns))
-        return np.concatenate(means), np.sqrt(np.concatenate(variances))
+            return of_batches(self, X, len(weights), lambda rows: (fitted.basis.weighted(rows, weights) + intercept,))[
+                0
+            ]
+        return of_batches(
+            self,
+            X,
+            len(weights) + bars.n,
+            lambda rows: ((columns := fitted.basis(rows)) @ weights + intercept, bars.std(rows, columns)),
+            max(bars.n, SMALL_BLOCK) if bars.n else None,
+        )
 
     def predict_interval(self, X: Any, level: float = 0.95, parts: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """The interval that contains a new target with a given probability, with equal tails on both sides.
@@ -286,6 +290,7 @@ class RelevanceVectorRegressor(SparseRegression):
         self
             The fitted estimator.
         """
+        check_parameters(self)
         rows = self._training_rows(X, y, sample_weight, noise_variance)
         bound = bind_kernel(self, rows)
         self._check_variance(bound, rows)
@@ -438,6 +443,7 @@ class SparseBayesRegressor(SparseRegression):
         self
             The fitted estimator.
         """
+        check_parameters(self)
         if is_chunked(X, y) or is_too_large(X):
             if noise_variance is not None:
                 raise ValueError("noise_variance of fit must be None for chunks or rows on disk: load X first.")
@@ -472,6 +478,7 @@ class SparseBayesRegressor(SparseRegression):
         self
             The estimator, fitted to all rows seen so far.
         """
+        check_parameters(self)
         before: Triangle | None = getattr(self, "statistics_", None)
         if before is None and hasattr(self, "_fitted"):
             message = "partial_fit starts anew: fit keeps no statistics of the rows it has seen."

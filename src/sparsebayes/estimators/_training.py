@@ -72,9 +72,6 @@ def training_rows(
 def bind_kernel(estimator: Any, rows: Rows) -> BoundBasis:
     """The kernel functions that the parameters of an estimator ask for, on these rows."""
     gamma = estimator.gamma
-    if isinstance(gamma, str) and gamma not in (*FIXED, *LEARNED):
-        words = ", ".join(map(repr, (*FIXED, *LEARNED)))
-        raise ValueError(f"gamma must be one of {words} or positive numbers, got {gamma!r}.")
     basis = as_basis(estimator.kernel, "scale" if learns(gamma) else gamma, estimator.degree, estimator.coef0)
     bound = basis.bind(rows.X, rows.weights, estimator.centres)
     if not learns(gamma):
@@ -107,6 +104,7 @@ def learns(gamma: Any) -> bool:
 
 def learn(estimator: Any, bound: BoundBasis, rows: Rows, evidence: Any) -> LearnedScales:
     """The functions at the scales that gamma="evidence" or "ard" learns."""
+    prior_of_parts(estimator.prior, bound)  # an error now rather than after the search
     return learn_scales(with_scales(estimator, bound), rows.X, evidence)
 
 
@@ -114,7 +112,9 @@ def with_scales(estimator: Any, bound: BoundBasis) -> BoundBasis:
     """The functions with the scales that gamma="evidence" or "ard" would learn, as they are before that."""
     bound = bound.with_scale_per_input() if estimator.gamma == "ard" else bound
     if not len(bound.log_scales):
-        raise ValueError(f"gamma={estimator.gamma!r} needs a kernel with scales, got kernel={estimator.kernel!r}.")
+        raise ValueError(
+            f"gamma={estimator.gamma!r} needs a kernel with scales that are not fixed, got kernel={estimator.kernel!r}."
+        )
     return bound
 
 

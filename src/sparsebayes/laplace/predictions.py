@@ -7,6 +7,8 @@ import numpy as np
 from sparsebayes._array import Array, asfloat64, namespace, to_numpy
 from sparsebayes.core.result import Result
 
+SMALLER = 1e-60  # factor of columns whose squares overflow
+
 
 def f_covariance(result: Result, columns: Array) -> Array:
     """Posterior covariance of the outputs at each row.
@@ -51,7 +53,16 @@ def link_inputs(result: Result, columns: Array, moderated: bool = True) -> Array
         The outputs.
     """
     f = result.f_mean(columns)
-    return result.likelihood.moderated_output(f, f_covariance(result, columns)) if moderated else f
+    if not moderated:
+        return f
+    with np.errstate(over="ignore", invalid="ignore"):
+        V, xp = f_covariance(result, columns), namespace(columns)
+        far = ~(xp.all(xp.isfinite(V), axis=(1, 2)) & xp.all(xp.isfinite(f), axis=1))
+    if bool(xp.any(far)) and bool(xp.any(far[:, None] & (xp.abs(columns) > 1.0))):
+        # there only the ratio of f and its standard deviation matters: it is the same for smaller columns
+        ones = xp.ones_like(columns[:, :1])
+        return link_inputs(result, columns * xp.where(far[:, None], SMALLER * ones, ones))
+    return result.likelihood.moderated_output(f, V)
 
 
 def log_probabilities(result: Result, columns: Array, moderated: bool = True) -> Array:

@@ -17,13 +17,17 @@ DIRECT_INPUTS, CAREFUL_INPUTS, NEAR = 4, 16, 8.0
 ROUNDING = 16 * np.finfo(float).eps
 # Sums of squared differences are computed as matrix products for rows less than this number of widths apart
 FAR = 1e3
+# Rows further than FARTHEST from the middle are put there, and beyond SQUARABLE squares are never expanded:
+# differences of two infinite numbers would not be numbers
+FARTHEST, SQUARABLE = 1e300, 1e150
 
 
 def squared_distances(X: Array, Z: Array, eta: OneOrEach) -> Array:
     """D (n, m), D_nm = Σ_k η_k (x_nk − z_mk)², for X (n, d), Z (m, d) and eta = η, one or d numbers."""
     X, Z = about_centres(X, Z, np.sqrt(eta))
-    if is_numpy(X) and X.shape[1] <= CAREFUL_INPUTS:
-        if X.shape[1] > DIRECT_INPUTS and min(X.shape[0], Z.shape[0]) > 0 and _near(X) and _near(Z):
+    if is_numpy(X) and (X.shape[1] <= CAREFUL_INPUTS or _is_far(X) or _is_far(Z)):
+        many = X.shape[1] > DIRECT_INPUTS and min(X.shape[0], Z.shape[0]) > 0
+        if many and _near(X) and _near(Z):
             # A bound of the rounding error, about 1e-13 for d + 2 products of numbers no larger than 4·NEAR,
             # is subtracted so that equal rows have distance 0. Only rows 1e-6 widths apart are affected
             squares_X, squares_Z = (column_squares(A.T)[:, None] for A in (X, Z))
@@ -88,7 +92,19 @@ def about_centres(X: Array, Z: Array, scale: OneOrEach) -> tuple[Array, Array]:
     """Both sets of rows less the mean of Z, times scale; shifted first, to keep digits far from 0."""
     middle = namespace(X, Z).mean(Z, axis=0)[None, :]
     factor = asfloat64(np.atleast_1d(scale), like=X)[None, :]
-    return (X - middle) * factor, (Z - middle) * factor
+    return _within_range((X - middle) * factor), _within_range((Z - middle) * factor)
+
+
+def _within_range(X: Array) -> Array:
+    """X with its entries between ±FARTHEST, in place if it is a NumPy array."""
+    if not is_numpy(X):
+        return namespace(X).clip(X, -FARTHEST, FARTHEST)
+    return np.clip(X, -FARTHEST, FARTHEST, out=X) if _is_far(X, FARTHEST) else X
+
+
+def _is_far(X: np.ndarray, limit: float = SQUARABLE) -> bool:
+    """Whether some entry of X is larger than the limit."""
+    return bool(X.size) and not (X.max() <= limit and X.min() >= -limit)
 
 
 def _near(X: np.ndarray) -> bool:
@@ -102,4 +118,6 @@ def _expanded_squares(X: Array, Z: Array, squares_X: Array, squares_Z: Array) ->
     left = xp.concat([-2.0 * X, squares_X, xp.ones_like(squares_X)], axis=1)
     right = xp.concat([Z, xp.ones_like(squares_Z), squares_Z], axis=1)
     D = left @ right.T
-    return np.maximum(D, 0.0, out=D) if is_numpy(D) else xp.clip(D, 0.0, None)
+    if is_numpy(D):
+        return np.maximum(D, 0.0, out=D)
+    return xp.where(xp.isnan(D), xp.full_like(D, np.inf), xp.clip(D, 0.0, None))

@@ -13,7 +13,7 @@ from sparsebayes.bases.contract import Scale, split
 from sparsebayes.bases.kernels._distances import total
 from sparsebayes.bases.kernels.contract import CentredBasis
 from sparsebayes.bases.kernels.learnable import Learnable
-from sparsebayes.bases.kernels.scales import positive_numbers
+from sparsebayes.bases.kernels.scales import Bounds, check_bounds, positive_numbers
 
 
 class _Composed(HasParts, CentredBasis):
@@ -48,6 +48,15 @@ class _Composed(HasParts, CentredBasis):
         """Each part with one scale per input."""
         return self.with_params(parts=[part.with_scale_per_input(d) for part in self.parts])
 
+    @property
+    def has_width(self) -> bool:
+        """Whether some part has a width."""
+        return any(part.has_width for part in self.parts)
+
+    def widened(self, factor: float) -> Self:
+        """Each part with functions `factor` times as wide."""
+        return self.with_params(parts=[part.widened(factor) for part in self.parts])
+
     def log_scale_bounds(self, X: np.ndarray, reach: float, narrowest: float) -> np.ndarray:
         """Its own bounds, and those of the parts."""
         parts = (part.log_scale_bounds(X, reach, narrowest) for part in self.parts)
@@ -78,7 +87,7 @@ class KernelProduct(_Composed):
             others = D
             for value in values[:j] + values[j + 1 :]:
                 others = others * value
-            pieces.append(part.scale_gradient(X, Z, others))
+            pieces.append(part.free_scale_gradient(X, Z, others))
         return np.concatenate(pieces)
 
 
@@ -94,19 +103,23 @@ class KernelSum(_Composed):
         k_j. Their parameters have the names `part{j}__{parameter}`.
     weights : positive numbers, one per part, optional
         c_j, by default all 1.
+    weights_bounds : "fixed" or a pair of positive numbers, optional
+        "fixed" holds the weights when scales are learned; a pair bounds them.
     """
 
     learnable: ClassVar[tuple[Learnable, ...]] = (
         Learnable("weights", power=0.0, limits=(1e-3, 1e3), per_input=False, is_width=False),
     )
 
-    def __init__(self, parts: Sequence[CentredBasis], weights: Any = None) -> None:
+    def __init__(self, parts: Sequence[CentredBasis], weights: Any = None, *, weights_bounds: Bounds = None) -> None:
         super().__init__(parts)
         self.weights = weights
+        self.weights_bounds = weights_bounds
 
     def resolve(self, X: Array, sample_weight: Array | None) -> Self:
         """Every part resolved, the weights as numbers."""
         resolved, count = super().resolve(X, sample_weight), len(self.parts)
+        check_bounds(self.weights_bounds, "weights_bounds")
         given = np.ones(count) if self.weights is None else self.weights
         return resolved.with_params(weights=positive_numbers(given, "weights", count))
 
@@ -119,5 +132,5 @@ class KernelSum(_Composed):
         """∂k/∂ log c_j = c_j k_j, and c_j times the gradient of k_j by its own scales."""
         terms = list(zip(self.weights.tolist(), self.parts, strict=True))
         by_weights = [weight * total(D, part.evaluate(X, Z)) for weight, part in terms]
-        by_parts = (weight * part.scale_gradient(X, Z, D) for weight, part in terms)
+        by_parts = (weight * part.free_scale_gradient(X, Z, D) for weight, part in terms)
         return np.concatenate([by_weights, *by_parts])

@@ -16,7 +16,7 @@ from sparsebayes._array import Array, asfloat64, device, diagonal, is_numpy, nam
 from sparsebayes.bases.contract import Basis, BoundBasis, Scale, as_indices, as_points, check_finite, split
 from sparsebayes.bases.kernel_operator import KERNEL_MEMORY, KernelMemory, KernelOperator
 from sparsebayes.bases.kernels.learnable import Learnable, exp_like
-from sparsebayes.bases.kernels.scales import positive_number, positive_scale, resolve_gamma
+from sparsebayes.bases.kernels.scales import check_bounds, positive_number, positive_scale, resolve_gamma
 from sparsebayes.bases.operators import Operator
 
 SELF_PRODUCTS = 64  # points whose k(x, x) are computed together
@@ -63,6 +63,7 @@ class CentredBasis(Basis):
         numbers: dict[str, Any] = {}
         for each in self.learnable:
             value = getattr(self, each.name)
+            check_bounds(each.bounds(self), f"{each.name}_bounds")
             if each.from_data:
                 numbers[each.name] = resolve_gamma(value, X, sample_weight)
             elif each.per_input:
@@ -87,7 +88,7 @@ class CentredBasis(Basis):
         return namespace(X).concat([diagonal(self.matrix(block, block)) for block in blocks])
 
     def scale_gradient(self, X: Array, Z: Array, D: Array) -> np.ndarray:
-        """Σ_nm D_nm ∂k(x_n, z_m)/∂ log η_p in the order of `scales`: (P,).
+        """Σ_nm D_nm ∂k(x_n, z_m)/∂ log η_p in the order of `learnable`, whether they are held fixed or not.
 
         Parameters
         ----------
@@ -97,20 +98,29 @@ class CentredBasis(Basis):
             The derivative of some L by K. The parameters are numbers.
         """
         if self.learnable:
-            raise NotImplementedError(f"{type(self).__name__} has parameters to learn but no scale_gradient")
+            raise NotImplementedError(f"{type(self).__name__} has parameters to learn but no scale_gradient.")
         return np.zeros(0)
+
+    def free_scale_gradient(self, X: Array, Z: Array, D: Array) -> np.ndarray:
+        """Those of `scale_gradient` whose scales are not held fixed, in the order of `scales`: (P,)."""
+        if not self.scales:
+            return np.zeros(0)
+        gradient = self.scale_gradient(X, Z, D)
+        sizes = [np.size(getattr(self, each.name)) for each in self.learnable]
+        free = np.repeat([each.is_free(self) for each in self.learnable], sizes).astype(bool)
+        return np.concatenate([gradient[: len(free)][free], gradient[len(free) :]])
 
     def bind(self, X: Array, sample_weight: Array | None = None, centres: Array | None = None) -> BoundKernel:
         """The kernel with centres at the rows of X, or at the `centres` given."""
         X = as_points(X)
         if 0 in X.shape:
-            raise ValueError(f"X must have at least one row and one column, got shape {tuple(X.shape)}")
+            raise ValueError(f"X must have at least one row and one column, got shape {tuple(X.shape)}.")
         kernel = self.resolve(X, sample_weight)
         if centres is None:
             return BoundKernel(kernel, X)
         Z = asfloat64(as_points(centres, int(X.shape[1]), "centres"), like=X)
         if not Z.shape[0]:
-            raise ValueError("centres must have at least one row, got none")
+            raise ValueError("centres must have at least one row, got none.")
         return BoundKernel(kernel, Z, by_row=False)
 
     def __mul__(self, other: CentredBasis) -> CentredBasis:
@@ -127,19 +137,30 @@ class CentredBasis(Basis):
 
     @property
     def scales(self) -> tuple[Scale, ...]:
-        """The P numbers that can be learned, once the parameters are numbers."""
+        """The P numbers that can be learned and are not held fixed, once the parameters are numbers."""
         return tuple(scale for each in self.learnable for scale in each.scales(self))
 
     def with_log_scales(self, values: Any) -> Self:
         """The same kernel with the scales exp(values), values (P,)."""
-        now = {each.name: getattr(self, each.name) for each in self.learnable}
+        now = {each.name: getattr(self, each.name) for each in self.learnable if each.is_free(self)}
         pieces = split(values, [np.size(value) for value in now.values()])
         return self.with_params(**{k: exp_like(new, now[k]) for k, new in zip(now, pieces, strict=True)})
 
     def with_scale_per_input(self, d: int) -> Self:
-        """The same kernel with one number for each of d inputs in place of one for all."""
-        names = [each.name for each in self.learnable if each.per_input]
+        """The same kernel with one number for each of d inputs in place of one for all; fixed ones stay."""
+        names = [each.name for each in self.learnable if each.per_input and each.is_free(self)]
         return self.with_params(**{name: np.full(d, 1.0) * getattr(self, name) for name in names})
+
+    @property
+    def has_width(self) -> bool:
+        """Whether some parameter is a width, or a power of one."""
+        return any(each.is_width for each in self.learnable)
+
+    def widened(self, factor: float) -> Self:
+        """The same kernel with functions `factor` times as wide, be their widths held fixed or not."""
+        now = {each.name: (getattr(self, each.name), each.power) for each in self.learnable if each.is_width}
+        logs = {name: np.log(np.atleast_1d(value)) + power * np.log(factor) for name, (value, power) in now.items()}
+        return self.with_params(**{name: exp_like(logs[name], now[name][0]) for name in now})
 
     def log_scale_bounds(self, X: np.ndarray, reach: float, narrowest: float) -> np.ndarray:
         """Bounds (P, 2) of the log scales from the distances between the rows of X (n, d)."""
@@ -238,11 +259,11 @@ class BoundKernel(BoundBasis):
         D = asfloat64(D, like=X)
         expected = (X.shape[0], self.n_functions)
         if tuple(D.shape) != expected:
-            raise ValueError(f"D must have a row per row of X and a column per function, got {tuple(D.shape)}")
+            raise ValueError(f"D must have a row per row of X and a column per function, got {tuple(D.shape)}.")
         if 0 in expected or not self.scales:
             return np.zeros(len(self.scales))
         with np.errstate(over="ignore", invalid="ignore"):  # the error names the kernel
-            return check_finite(self.kernel.scale_gradient(X, self.centres, D), self.kernel)
+            return check_finite(self.kernel.free_scale_gradient(X, self.centres, D), self.kernel)
 
     def log_scale_bounds(self, X: Array, reach: float = 1.0, narrowest: float = 0.0) -> np.ndarray:
         """The bounds of the kernel's scales."""

@@ -33,7 +33,7 @@ class Kernel(CentredBasis):
     def resolve(self, X: Array, sample_weight: Array | None) -> Self:
         """Itself; TypeError if the function is not callable."""
         if not callable(self.function):
-            raise TypeError(f"function must be a callable k(X, Z), got {self.function!r}")
+            raise TypeError(f"function must be a callable k(X, Z), got {self.function!r}.")
         return self
 
     def evaluate(self, X: Array, Z: Array) -> Array:
@@ -42,10 +42,10 @@ class Kernel(CentredBasis):
         try:
             K = asfloat64(K, like=X)
         except (TypeError, ValueError) as error:
-            raise ValueError(f"kernel must return an array of numbers, got {type(K).__name__}") from error
+            raise ValueError(f"kernel must return an array of numbers, got {type(K).__name__}.") from error
         expected = (X.shape[0], Z.shape[0])
         if tuple(K.shape) != expected:
-            raise ValueError(f"kernel returned shape {tuple(K.shape)}, expected {expected}")
+            raise ValueError(f"kernel returned shape {tuple(K.shape)}, expected {expected}.")
         return K
 
 
@@ -58,7 +58,7 @@ class Precomputed(Basis):
         """One function per column of the square X."""
         X = as_points(X)
         if X.shape[0] != X.shape[1]:
-            raise ValueError(f"X must be square when kernel='precomputed', got shape {tuple(X.shape)}")
+            raise ValueError(f"X must be square when kernel='precomputed', got shape {tuple(X.shape)}.")
         return BoundPrecomputed(np.arange(X.shape[1]), int(X.shape[1]))
 
 
@@ -85,7 +85,7 @@ class BoundPrecomputed(ListedBasis):
         if X.shape[1] != self.n_train:
             raise ValueError(
                 f"X must have as many columns as there were training points ({self.n_train}) "
-                f"when kernel='precomputed', got {X.shape[1]}"
+                f"when kernel='precomputed', got {X.shape[1]}."
             )
         whole = np.array_equal(self.functions, np.arange(self.n_train))
         return X if whole else take(X, self.functions, axis=1)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.spatial import KDTree
 
 from sparsebayes.bases.contract import Scale
-from sparsebayes.bases.kernels.scales import OneOrEach
+from sparsebayes.bases.kernels.scales import FIXED, Bounds, OneOrEach
 
 NARROWEST = 1e-8  # of the largest distance: rows closer than this differ by rounding
 SAMPLE = 2000  # rows among which the smallest distance is searched
@@ -19,7 +19,8 @@ SAMPLE = 2000  # rows among which the smallest distance is searched
 class Learnable:
     """A parameter of a kernel that can be learned.
 
-    It says how the parameter grows with the units of X, so that bounds follow from the distances in the data.
+    It says how the parameter grows with the units of X, so that bounds follow from the distances in the data. If
+    the kernel has a parameter `{name}_bounds` as well, that may hold the value fixed or give its bounds.
 
     Parameters
     ----------
@@ -47,8 +48,19 @@ class Learnable:
     narrowest: float = NARROWEST
     from_data: bool = False
 
+    def bounds(self, kernel: Any) -> Bounds:
+        """What the kernel says of the bounds of this parameter: None, "fixed" or two numbers."""
+        return getattr(kernel, f"{self.name}_bounds", None)
+
+    def is_free(self, kernel: Any) -> bool:
+        """Whether the parameter of this kernel may be changed when scales are learned."""
+        bounds = self.bounds(kernel)
+        return not (isinstance(bounds, str) and bounds == FIXED)
+
     def scales(self, kernel: Any) -> list[Scale]:
-        """The one number that the kernel has, or one number per input."""
+        """The one number that the kernel has, or one number per input; none if it is held fixed."""
+        if not self.is_free(kernel):
+            return []
         values = getattr(kernel, self.name)
         shared, logs = np.ndim(values) == 0, self._logs(values).tolist()
         names = [self.name] if shared else [f"{self.name}[{k}]" for k in range(len(logs))]
@@ -56,11 +68,18 @@ class Learnable:
         return [Scale(name, log, *kind) for name, log in zip(names, logs, strict=True)]
 
     def log_bounds(self, kernel: Any, X: np.ndarray, reach: float, narrowest: float) -> np.ndarray:
-        """Bounds (1 or d, 2) of the logarithms; both are the present value where X does not vary."""
-        values = getattr(kernel, self.name)
+        """Bounds (1 or d, 2) of the logarithms, none of a fixed parameter.
+
+        They are those that the kernel has been given; else they follow from the distances in X, and both are the
+        present value where X does not vary.
+        """
+        if not self.is_free(kernel):
+            return np.zeros((0, 2))
+        values, given = getattr(kernel, self.name), self.bounds(kernel)
         now, shared = self._logs(values), np.ndim(values) == 0
-        if self.limits is not None:
-            return np.tile(np.log(self.limits), (len(now), 1))
+        limits = self.limits if given is None else given
+        if limits is not None:
+            return np.tile(np.log(limits), (len(now), 1))
         smallest, largest = np.asarray([_shared_range(X)] if shared else [_range(x) for x in X.T]).T
         varies = largest > 0
         widest = largest * reach if self.is_width else largest  # a period is no longer than the data
@@ -80,7 +99,7 @@ def exp_like(log_values: np.ndarray, like: OneOrEach) -> OneOrEach:
     with np.errstate(over="ignore", under="ignore"):
         values = np.exp(log_values)
     if not np.all(np.isfinite(values) & (values > 0)):
-        raise ValueError(f"values must be logarithms of positive finite scales, got {log_values}")
+        raise ValueError(f"values must be logarithms of positive finite scales, got {log_values}.")
     return float(values[0]) if np.ndim(like) == 0 else values
 
 

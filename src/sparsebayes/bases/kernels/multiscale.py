@@ -33,13 +33,13 @@ class MultiScale(Basis):
     def bind(self, X: Array, sample_weight: Array | None = None, centres: Array | None = None) -> BoundBasis:
         """The kernel at each of the widths, one part per width."""
         if not isinstance(self.kernel, CentredBasis):
-            raise TypeError(f"kernel must be a kernel that has a width, got {self.kernel!r}")
+            raise TypeError(f"kernel must be a kernel that has a width, got {self.kernel!r}.")
         widths = positive_numbers(self.widths, "widths")
         bound = self.kernel.bind(X, sample_weight, centres)
-        if not any(scale.width_power for scale in bound.scales):
-            raise ValueError(f"kernel must be a kernel that has a width, got {self.kernel!r}")
-        same = BoundMultiScale((bound,) * len(widths), log_widths=np.log(widths))
-        return same.with_log_scales(bound.log_scales)
+        if not bound.kernel.has_width:
+            raise ValueError(f"kernel must be a kernel that has a width, got {self.kernel!r}.")
+        parts = (replace(bound, kernel=bound.kernel.widened(width)) for width in widths.tolist())
+        return BoundMultiScale(tuple(parts), log_widths=np.log(widths))
 
 
 @dataclass(frozen=True, eq=False)

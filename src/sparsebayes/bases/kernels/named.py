@@ -53,11 +53,11 @@ def as_basis(kernel: Any, gamma: Gamma = "scale", degree: int = 3, coef0: float 
     if isinstance(kernel, str):
         if kernel not in _BY_NAME:
             names = ", ".join(map(repr, KERNEL_NAMES))
-            raise ValueError(f"kernel must be one of {names}, a callable or a basis, got {kernel!r}")
+            raise ValueError(f"kernel must be one of {names}, a callable or a basis, got {kernel!r}.")
         basis, given = _BY_NAME[kernel](), {"gamma": gamma, "degree": degree, "coef0": coef0}
         for name in given.keys() & basis.get_params().keys():
             setattr(basis, name, given[name])
         return basis
     if not callable(kernel) or (isinstance(kernel, type) and issubclass(kernel, Basis)):
-        raise TypeError(f"kernel must be a name, a callable k(X, Z) or a basis object, got {kernel!r}")
+        raise TypeError(f"kernel must be a name, a callable k(X, Z) or a basis object, got {kernel!r}.")
     return Kernel(kernel)

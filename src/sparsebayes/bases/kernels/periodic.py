@@ -9,7 +9,7 @@ import numpy as np
 from sparsebayes._array import Array, namespace, to_numpy
 from sparsebayes.bases.kernels._distances import about_centres, squared_distances, squared_shares
 from sparsebayes.bases.kernels.learnable import Learnable
-from sparsebayes.bases.kernels.scales import OneOrEach, Width
+from sparsebayes.bases.kernels.scales import FIXED, Bounds, OneOrEach, Width
 from sparsebayes.bases.kernels.stationary import Stationary
 
 
@@ -25,6 +25,11 @@ class Periodic(Stationary):
         p, in the units of the inputs.
     width : a positive number or one per input
         r, the width of the functions on a circle of radius 1.
+    period_bounds : "fixed", a pair of positive numbers, or None
+        Whether p is learned with the other scales: "fixed" keeps the period that is given, a pair bounds it, None
+        lets it be anything up to the range of the data.
+    width_bounds : "fixed" or a pair of positive numbers, optional
+        The same for r, by default 0.05 to 20.
     """
 
     learnable: ClassVar[tuple[Learnable, ...]] = (
@@ -32,9 +37,18 @@ class Periodic(Stationary):
         Learnable("width", power=1.0, limits=(0.05, 20.0)),
     )
 
-    def __init__(self, period: Width = 1.0, width: Width = 1.0) -> None:
+    def __init__(
+        self,
+        period: Width = 1.0,
+        width: Width = 1.0,
+        *,
+        period_bounds: Bounds = FIXED,
+        width_bounds: Bounds = None,
+    ) -> None:
         self.period = period
         self.width = width
+        self.period_bounds = period_bounds
+        self.width_bounds = width_bounds
 
     def evaluate(self, X: Array, Z: Array) -> Array:
         """K_nm = exp(−½ Σ_k ‖u_nk − v_mk‖²/r_k²), u and v on the circle."""

@@ -10,7 +10,19 @@ from sparsebayes._array import Array, asfloat64, namespace, to_numpy
 from sparsebayes.bases.kernels._distances import absolute_distances, total
 from sparsebayes.bases.kernels.contract import CentredBasis
 from sparsebayes.bases.kernels.learnable import Learnable
-from sparsebayes.bases.kernels.scales import Gamma, OneOrEach, check_coef0, check_degree
+from sparsebayes.bases.kernels.scales import (
+    Bounds,
+    Gamma,
+    OneOrEach,
+    Origin,
+    about,
+    check_coef0,
+    check_degree,
+    resolve_origin,
+)
+
+FAR = 100.0  # ranges from 0: inputs further off are counted from their middle by origin="auto"
+LARGER = 1e3  # times the largest entry of z: beyond, a difference of x and |x − z| loses digits of z
 
 
 class Polynomial(CentredBasis):
@@ -24,26 +36,46 @@ class Polynomial(CentredBasis):
         p, at least 1.
     coef0 : float
         c.
+    gamma_bounds : "fixed" or a pair of positive numbers, optional
+        "fixed" holds γ when scales are learned; a pair bounds it. By default the distances in X bound it.
+    origin : "auto", a number or one per input
+        What x and z are counted from. "auto" is 0, the definition, but if c is not 0 then inputs whose values lie
+        more than 100 times their range from 0, such as time stamps, are counted from the middle of their range:
+        the functions are still all polynomials of degree p, and not lost to rounding.
     """
 
     learnable: ClassVar[tuple[Learnable, ...]] = (Learnable("gamma", power=-2.0, from_data=True),)
 
-    def __init__(self, gamma: Gamma = "scale", degree: int = 3, coef0: float = 0.0) -> None:
+    def __init__(
+        self,
+        gamma: Gamma = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        *,
+        gamma_bounds: Bounds = None,
+        origin: Origin = "auto",
+    ) -> None:
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.gamma_bounds = gamma_bounds
+        self.origin = origin
 
     def resolve(self, X: Array, sample_weight: Array | None) -> Self:
         """All parameters as numbers."""
         degree, coef0 = check_degree(self.degree), check_coef0(self.coef0)
-        return super().resolve(X, sample_weight).with_params(degree=degree, coef0=coef0)
+        homogeneous = coef0 == 0.0 and isinstance(self.origin, str) and self.origin == "auto"
+        origin = 0.0 if homogeneous else resolve_origin(self.origin, X, 0.5, FAR)
+        return super().resolve(X, sample_weight).with_params(degree=degree, coef0=coef0, origin=origin)
 
     def evaluate(self, X: Array, Z: Array) -> Array:
         """K_nm = (Σ_k γ_k x_nk z_mk + c)^p."""
+        X, Z = about(X, self.origin), about(Z, self.origin)
         return _power(_products(X, Z, self.gamma) + self.coef0, self.degree)
 
     def scale_gradient(self, X: Array, Z: Array, D: Array) -> np.ndarray:
         """∂k/∂ log γ_k = p (Σ_k γ_k x_k z_k + c)^(p−1) γ_k x_k z_k."""
+        X, Z = about(X, self.origin), about(Z, self.origin)
         products = _products(X, Z, self.gamma)
         lower = _power(products + self.coef0, self.degree - 1) if self.degree > 1 else 1.0
         return _product_shares(D * lower * self.degree, products, X, Z, self.gamma)
@@ -77,8 +109,10 @@ class HistogramIntersection(CentredBasis):
     """Histogram intersection kernel, k(x, z) = Σ_k min(x_k, z_k), for counts and other x, z ≥ 0."""
 
     def evaluate(self, X: Array, Z: Array) -> Array:
-        """K_nm = ½ Σ_k (x_nk + z_mk − |x_nk − z_mk|)."""
+        """K_nm = ½ Σ_k (x_nk + z_mk − |x_nk − z_mk|); minima one by one if that would lose digits of z."""
         xp = namespace(X, Z)
+        if float(xp.max(xp.abs(X))) > LARGER * float(xp.max(xp.abs(Z))):
+            return sum(xp.minimum(X[:, k][:, None], Z[:, k][None, :]) for k in range(X.shape[1]))
         K = absolute_distances(X, Z, 1.0)
         K *= -1.0
         K += xp.sum(X, axis=1)[:, None]
@@ -102,13 +136,16 @@ class Sigmoid(CentredBasis):
         γ. "scale" is 1/(d Var(X)), "auto" is 1/d.
     coef0 : float
         c.
+    gamma_bounds : "fixed" or a pair of positive numbers, optional
+        "fixed" holds γ when scales are learned; a pair bounds it. By default the distances in X bound it.
     """
 
     learnable = Polynomial.learnable
 
-    def __init__(self, gamma: Gamma = "scale", coef0: float = 0.0) -> None:
+    def __init__(self, gamma: Gamma = "scale", coef0: float = 0.0, *, gamma_bounds: Bounds = None) -> None:
         self.gamma = gamma
         self.coef0 = coef0
+        self.gamma_bounds = gamma_bounds
 
     def resolve(self, X: Array, sample_weight: Array | None) -> Self:
         """All parameters as numbers."""
@@ -116,7 +153,7 @@ class Sigmoid(CentredBasis):
 
     def evaluate(self, X: Array, Z: Array) -> Array:
         """K_nm = tanh(Σ_k γ_k x_nk z_mk + c)."""
-        return namespace(X).tanh(_products(X, Z, self.gamma) + self.coef0)
+        return namespace(X).tanh(_finite_products(X, Z, self.gamma) + self.coef0)
 
     def scale_gradient(self, X: Array, Z: Array, D: Array) -> np.ndarray:
         """∂k/∂ log γ_k = (1 − k²) γ_k x_k z_k."""
@@ -128,6 +165,16 @@ class Sigmoid(CentredBasis):
 def _products(X: Array, Z: Array, gamma: OneOrEach) -> Array:
     """Σ_k γ_k x_nk z_mk."""
     return (X * asfloat64(np.atleast_1d(gamma), like=X)[None, :]) @ Z.T
+
+
+def _finite_products(X: Array, Z: Array, gamma: OneOrEach) -> Array:
+    """Σ_k γ_k x_nk z_mk, ±∞ if it is beyond the range of floats: no difference of two infinite numbers."""
+    products, xp = _products(X, Z, gamma), namespace(X, Z)
+    if bool(xp.all(xp.isfinite(products))):
+        return products
+    largest = xp.max(xp.abs(X), axis=1, keepdims=True)
+    size = xp.where(largest > 1.0, largest, xp.ones_like(largest))
+    return _products(X / size, Z, gamma) * size
 
 
 def _product_shares(W: Array, products: Array, X: Array, Z: Array, gamma: OneOrEach) -> np.ndarray:

@@ -6,14 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from sparsebayes._array import Array, asfloat64, namespace
+from sparsebayes._array import Array, asfloat64, namespace, to_numpy
 from sparsebayes._checks import is_number, is_whole
 
 SQUARABLE = (1e-154, 1e153)  # widths r whose r⁻² neither overflows nor loses digits to underflow
 
+FIXED = "fixed"  # bounds of a scale that keeps its value while others are learned
+
 OneOrEach = float | np.ndarray  # one number for all inputs, or one per input (d,)
 Gamma = Any  # "scale", "auto" or numbers; OneOrEach once resolved
 Width = Any  # a number or a sequence of d numbers; OneOrEach once resolved
+Origin = Any  # "auto" or numbers; OneOrEach once resolved
+Bounds = Any  # None, "fixed" or a pair of positive numbers
 
 
 def resolve_gamma(gamma: Gamma, X: Array, sample_weight: Array | None = None) -> OneOrEach:
@@ -24,7 +28,7 @@ def resolve_gamma(gamma: Gamma, X: Array, sample_weight: Array | None = None) ->
             return 1.0 / d
         if gamma == "scale":
             return _gamma_from_spread(X, sample_weight)
-        raise ValueError(f"gamma must be 'scale', 'auto' or positive numbers, got {gamma!r}")
+        raise ValueError(f"gamma must be 'scale', 'auto' or positive numbers, got {gamma!r}.")
     return positive_scale(gamma, "gamma", d)
 
 
@@ -35,14 +39,14 @@ def positive_scale(value: Any, name: str, d: int) -> OneOrEach:
     except ValueError:  # a ragged nest of sequences
         scale = np.asarray(None)
     if scale.dtype.kind not in "iuf":
-        raise ValueError(f"{name} must be a positive number or {d} of them, got {value!r}")
+        raise ValueError(f"{name} must be a positive number or {d} of them, got {value!r}.")
     scale = scale.astype(np.float64)
     if not np.all(np.isfinite(scale) & (scale > 0)):
-        raise ValueError(f"{name} must be positive and finite, got {value!r}")
+        raise ValueError(f"{name} must be positive and finite, got {value!r}.")
     if scale.ndim == 0:
         return float(scale)
     if scale.shape != (d,):
-        raise ValueError(f"{name} must have one number per column of X ({d}), got shape {scale.shape}")
+        raise ValueError(f"{name} must have one number per column of X ({d}), got shape {scale.shape}.")
     return scale
 
 
@@ -50,35 +54,88 @@ def inverse_square(scale: OneOrEach, name: str) -> OneOrEach:
     """scale⁻² of positive numbers; ValueError if that is beyond the range of a float."""
     least, most = SQUARABLE
     if np.min(scale) < least or np.max(scale) > most:
-        raise ValueError(f"{name} must be between {least:g} and {most:g}, got {scale!r}: rescale X")
+        raise ValueError(f"{name} must be between {least:g} and {most:g}, got {scale!r}: rescale X.")
     return scale**-2.0
 
 
 def positive_number(value: Any, name: str) -> float:
     """value as one positive number."""
     if not is_number(value) or value <= 0:
-        raise ValueError(f"{name} must be a positive number, got {value!r}")
+        raise ValueError(f"{name} must be a positive number, got {value!r}.")
     return float(value)
 
 
 def positive_numbers(values: Any, name: str, count: int | None = None) -> np.ndarray:
     """values as `count` positive numbers, by default one or more."""
     if not isinstance(values, list | tuple | np.ndarray) or len(values) != (count or len(values) or 1):
-        raise ValueError(f"{name} must be {count or 'one or more'} positive numbers, got {values!r}")
+        raise ValueError(f"{name} must be {count or 'one or more'} positive numbers, got {values!r}.")
     return np.asarray([positive_number(value, f"each of {name}") for value in values])
+
+
+def resolve_origin(origin: Origin, X: Array, share: float, far: float) -> OneOrEach:
+    """The origin of inputs, one number or one per input.
+
+    Parameters
+    ----------
+    origin : "auto", a number or one per input
+        "auto" is 0 for inputs that vary about 0 or near it. An input whose values lie more than `far` times their
+        range from 0 has its origin among them: powers of such values differ by less than rounding.
+    X : array of shape (n, d)
+        Training rows.
+    share : float
+        Where "auto" moves the origin to: 0 for the least value, ½ for the middle of the range.
+    far : float
+        How many ranges from 0 values have to lie for "auto" to move their origin.
+
+    Returns
+    -------
+    float or ndarray of shape (d,)
+        0.0 if no origin is moved.
+    """
+    d = int(X.shape[1])
+    if isinstance(origin, str) and origin == "auto":
+        xp = namespace(X)
+        low, high = (to_numpy(f(X, axis=0)) for f in (xp.min, xp.max))
+        with np.errstate(over="ignore"):
+            spread = high - low
+            moved = (spread > 0) & (np.maximum(np.abs(low), np.abs(high)) > far * spread)
+        return np.where(moved, low + share * spread, 0.0) if moved.any() else 0.0
+    try:
+        numbers = np.asarray(origin, dtype=np.float64)
+    except (TypeError, ValueError):
+        numbers = np.asarray(np.nan)
+    if numbers.shape not in ((), (d,)) or not np.all(np.isfinite(numbers)):
+        raise ValueError(f"origin must be 'auto', a finite number or one per column of X ({d}), got {origin!r}.")
+    return numbers if numbers.ndim else float(numbers)
+
+
+def about(X: Array, origin: OneOrEach) -> Array:
+    """X (n, d) less the origin; X itself if that is 0."""
+    if np.ndim(origin) == 0 and origin == 0.0:
+        return X
+    return X - asfloat64(np.atleast_1d(origin), like=X)[None, :]
+
+
+def check_bounds(bounds: Bounds, name: str) -> None:
+    """Raise ValueError unless bounds are None, "fixed" or a pair of positive numbers in ascending order."""
+    if bounds is None or (isinstance(bounds, str) and bounds == FIXED):
+        return
+    pair = isinstance(bounds, list | tuple | np.ndarray) and len(bounds) == 2 and all(map(is_number, bounds))
+    if not pair or not 0 < bounds[0] < bounds[1]:
+        raise ValueError(f"{name} must be None, 'fixed' or two positive numbers in ascending order, got {bounds!r}.")
 
 
 def check_degree(degree: Any) -> int:
     """degree as an integer of at least 1."""
     if not is_whole(degree, 1):
-        raise ValueError(f"degree must be an integer of at least 1, got {degree!r}")
+        raise ValueError(f"degree must be an integer of at least 1, got {degree!r}.")
     return int(degree)
 
 
 def check_coef0(coef0: Any) -> float:
     """coef0 as a finite number."""
     if not is_number(coef0):
-        raise ValueError(f"coef0 must be a finite number, got {coef0!r}")
+        raise ValueError(f"coef0 must be a finite number, got {coef0!r}.")
     return float(coef0)
 
 
@@ -89,7 +146,7 @@ def _gamma_from_spread(X: Array, sample_weight: Array | None) -> float:
         return 1.0
     gamma = 1.0 / (int(X.shape[1]) * variance)
     if not 0.0 < gamma < np.inf:
-        raise ValueError(f"gamma='scale' needs a variance of X within range, got {variance}: rescale X")
+        raise ValueError(f"gamma='scale' needs a variance of X within range, got {variance}: rescale X.")
     return gamma
 
 
@@ -99,7 +156,7 @@ def _variance(X: Array, sample_weight: Array | None) -> float:
     n, d = int(X.shape[0]), int(X.shape[1])
     weights = asfloat64(np.ones(n) if sample_weight is None else sample_weight, like=X)
     if weights.shape != (n,):
-        raise ValueError(f"sample_weight must have one number per row of X ({n}), got shape {weights.shape}")
+        raise ValueError(f"sample_weight must have one number per row of X ({n}), got shape {weights.shape}.")
     share = weights[:, None] / (xp.sum(weights) * d)
     # deviations from an entry of X first: equal entries then have variance 0 exactly
     deviations = X - X[int(xp.argmax(weights)), 0]

@@ -11,20 +11,28 @@ from sparsebayes._array import Array, asfloat64, namespace
 from sparsebayes.bases.kernels._distances import squared_distances, squared_shares, total
 from sparsebayes.bases.kernels.contract import CentredBasis
 from sparsebayes.bases.kernels.learnable import Learnable
-from sparsebayes.bases.kernels.scales import OneOrEach, Width, inverse_square
+from sparsebayes.bases.kernels.scales import Bounds, OneOrEach, Origin, Width, about, inverse_square, resolve_origin
+
+FAR = 30.0  # ranges from 0: inputs further off are counted from their least value by origin="auto"
 
 
 class _Spline(CentredBasis):
     """k(x, z) = Π_k f(x_k/r_k, z_k/r_k); f is a polynomial in the lesser and the greater argument.
 
-    width = r, a positive number or one per input.
+    width = r, a positive number or one per input; x and z are counted from the origin.
     """
 
     # splines grow with powers of x/r and overflow if r is much less than the range of x
     learnable: ClassVar[tuple[Learnable, ...]] = (Learnable("width", power=1.0, narrowest=1e-2),)
 
-    def __init__(self, width: Width = 1.0) -> None:
+    def __init__(self, width: Width = 1.0, *, width_bounds: Bounds = None, origin: Origin = "auto") -> None:
         self.width = width
+        self.width_bounds = width_bounds
+        self.origin = origin
+
+    def resolve(self, X: Array, sample_weight: Array | None) -> Self:
+        """width and origin as numbers."""
+        return super().resolve(X, sample_weight).with_params(origin=resolve_origin(self.origin, X, 0.0, FAR))
 
     @abstractmethod
     def factor(self, x: Array, z: Array) -> Array:
@@ -55,8 +63,8 @@ class _Spline(CentredBasis):
         return np.asarray(shares if np.ndim(self.width) else [sum(shares)])
 
     def positive_semidefinite_at(self, Z: Array) -> bool:
-        """If no input is negative: then the kernel is an integral of products of functions of x and z."""
-        return bool(namespace(Z).all(Z >= 0))
+        """If no input is below the origin: then k is an integral of products of functions of x and z."""
+        return bool(namespace(Z).all(about(Z, self.origin) >= 0))
 
     def _share(self, x: Array, z: Array, others: Array, zeros: Array) -> float:
         """Σ_nm D_nm ∂k/∂ log r for the input whose values are x and z."""
@@ -69,7 +77,7 @@ class _Spline(CentredBasis):
         return -total(weights, self.growth(x, z, f))
 
     def _in_widths(self, X: Array) -> Array:
-        return X / asfloat64(np.atleast_1d(self.width), like=X)[None, :]
+        return about(X, self.origin) / asfloat64(np.atleast_1d(self.width), like=X)[None, :]
 
 
 class LinearSpline(_Spline):
@@ -81,6 +89,12 @@ class LinearSpline(_Spline):
     ----------
     width : a positive number or one per input
         r.
+    width_bounds : "fixed" or a pair of positive numbers, optional
+        "fixed" holds r when scales are learned; a pair bounds it. By default the distances in X bound it.
+    origin : "auto", a number or one per input
+        What x and z are counted from. "auto" is 0, the definition, but for inputs whose values lie more than 30
+        times their range from 0, such as time stamps, it is the least training value: a polynomial of large
+        numbers that differ little is lost to rounding.
     """
 
     def factor(self, x: Array, z: Array) -> Array:
@@ -112,6 +126,12 @@ class CubicSpline(_Spline):
     ----------
     width : a positive number or one per input
         r.
+    width_bounds : "fixed" or a pair of positive numbers, optional
+        "fixed" holds r when scales are learned; a pair bounds it. By default the distances in X bound it.
+    origin : "auto", a number or one per input
+        What x and z are counted from. "auto" is 0, the definition, but for inputs whose values lie more than 30
+        times their range from 0, such as time stamps, it is the least training value: a polynomial of large
+        numbers that differ little is lost to rounding.
     """
 
     def factor(self, x: Array, z: Array) -> Array:
@@ -145,12 +165,15 @@ class ThinPlateSpline(CentredBasis):
     ----------
     width : a positive number or one per input
         r.
+    width_bounds : "fixed" or a pair of positive numbers, optional
+        "fixed" holds r when scales are learned; a pair bounds it. By default the distances in X bound it.
     """
 
     learnable: ClassVar[tuple[Learnable, ...]] = (Learnable("width", power=1.0),)
 
-    def __init__(self, width: Width = 1.0) -> None:
+    def __init__(self, width: Width = 1.0, *, width_bounds: Bounds = None) -> None:
         self.width = width
+        self.width_bounds = width_bounds
 
     def resolve(self, X: Array, sample_weight: Array | None) -> Self:
         """width as numbers; ValueError if they have no squares."""

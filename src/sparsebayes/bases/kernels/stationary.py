@@ -12,7 +12,7 @@ from sparsebayes._checks import is_number
 from sparsebayes.bases.kernels import _distances
 from sparsebayes.bases.kernels.contract import CentredBasis
 from sparsebayes.bases.kernels.learnable import Learnable
-from sparsebayes.bases.kernels.scales import Gamma, Width, inverse_square, positive_scale
+from sparsebayes.bases.kernels.scales import Bounds, Gamma, Width, inverse_square, positive_scale
 
 SMOOTHNESS = (1.5, 2.5)
 VANISHED = 1e3  # exp(−VANISHED) is 0
@@ -79,11 +79,14 @@ class RBF(_Radial):
         η. "scale" is 1/(d Var(X)), "auto" is 1/d.
     width : a positive number or one per input, optional
         r in exp(−‖x − z‖²/r²). If it is given, η = 1/r² and gamma is ignored  [SE07, eq. 39].
+    gamma_bounds : "fixed" or a pair of positive numbers, optional
+        "fixed" holds η when scales are learned; a pair bounds it. By default the distances in X bound it.
     """
 
-    def __init__(self, gamma: Gamma = "scale", *, width: Width | None = None) -> None:
+    def __init__(self, gamma: Gamma = "scale", *, width: Width | None = None, gamma_bounds: Bounds = None) -> None:
         self.gamma = gamma
         self.width = width
+        self.gamma_bounds = gamma_bounds
 
 
 class Laplacian(_Radial):
@@ -93,14 +96,17 @@ class Laplacian(_Radial):
     ----------
     gamma : "scale", "auto", a positive number or one per input
         γ. "scale" is 1/(d Var(X)), "auto" is 1/d.
+    gamma_bounds : "fixed" or a pair of positive numbers, optional
+        "fixed" holds γ when scales are learned; a pair bounds it. By default the distances in X bound it.
     """
 
     learnable: ClassVar[tuple[Learnable, ...]] = (Learnable("gamma", power=-1.0, from_data=True),)
     distances = staticmethod(_distances.absolute_distances)
     shares = staticmethod(_distances.absolute_shares)
 
-    def __init__(self, gamma: Gamma = "scale") -> None:
+    def __init__(self, gamma: Gamma = "scale", *, gamma_bounds: Bounds = None) -> None:
         self.gamma = gamma
+        self.gamma_bounds = gamma_bounds
 
 
 class Matern(_Radial):
@@ -119,17 +125,22 @@ class Matern(_Radial):
         ν.
     width : a positive number or one per input, optional
         r. If it is given, γ = 1/r² and gamma is ignored.
+    gamma_bounds : "fixed" or a pair of positive numbers, optional
+        "fixed" holds γ when scales are learned; a pair bounds it. By default the distances in X bound it.
     """
 
-    def __init__(self, gamma: Gamma = "scale", *, nu: float = 2.5, width: Width | None = None) -> None:
+    def __init__(
+        self, gamma: Gamma = "scale", *, nu: float = 2.5, width: Width | None = None, gamma_bounds: Bounds = None
+    ) -> None:
         self.gamma = gamma
         self.nu = nu
         self.width = width
+        self.gamma_bounds = gamma_bounds
 
     def resolve(self, X: Array, sample_weight: Array | None) -> Self:
         """gamma as numbers, nu checked."""
         if not is_number(self.nu) or self.nu not in SMOOTHNESS:
-            raise ValueError(f"nu must be 1.5 or 2.5, got {self.nu!r}")
+            raise ValueError(f"nu must be 1.5 or 2.5, got {self.nu!r}.")
         return super().resolve(X, sample_weight)
 
     def profile(self, q: Array) -> Array:
@@ -164,6 +175,10 @@ class RationalQuadratic(_Radial):
         α.
     width : a positive number or one per input, optional
         r. If it is given, γ = 1/r² and gamma is ignored.
+    gamma_bounds : "fixed" or a pair of positive numbers, optional
+        "fixed" holds γ when scales are learned; a pair bounds it. By default the distances in X bound it.
+    alpha_bounds : "fixed" or a pair of positive numbers, optional
+        The same for α, by default 0.05 to 1000.
     """
 
     learnable: ClassVar[tuple[Learnable, ...]] = (
@@ -171,10 +186,20 @@ class RationalQuadratic(_Radial):
         Learnable("alpha", power=0.0, limits=(0.05, 1e3), per_input=False, is_width=False),
     )
 
-    def __init__(self, gamma: Gamma = "scale", *, alpha: float = 1.0, width: Width | None = None) -> None:
+    def __init__(
+        self,
+        gamma: Gamma = "scale",
+        *,
+        alpha: float = 1.0,
+        width: Width | None = None,
+        gamma_bounds: Bounds = None,
+        alpha_bounds: Bounds = None,
+    ) -> None:
         self.gamma = gamma
         self.alpha = alpha
         self.width = width
+        self.gamma_bounds = gamma_bounds
+        self.alpha_bounds = alpha_bounds
 
     def profile(self, q: Array) -> Array:
         """exp(−α log(1 + q/α))."""

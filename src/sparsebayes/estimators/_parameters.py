@@ -1,0 +1,50 @@
+"""Parameters of the estimators, checked before any work begins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sparsebayes.bases import as_basis
+from sparsebayes.core.noise import Gaussian
+from sparsebayes.estimators._training import FIXED, LEARNED, learns
+from sparsebayes.fit import SOLVERS, as_likelihood, check_monitor
+from sparsebayes.priors import as_prior
+from sparsebayes.solvers import as_solver
+from sparsebayes.solvers.regression import checked_variance
+
+MONITOR = ("max_iter", "tol", "max_time", "random_state", "verbose", "callback")
+ANY_NUMBER = 2.0  # of observations, for the check of a prior that depends on them
+
+
+def check_parameters(estimator: Any) -> None:
+    """Raise ValueError or TypeError for a parameter that no data would make right."""
+    given = estimator.get_params(deep=False)
+    check_monitor(*(given[name] for name in MONITOR))
+    as_solver(given["solver"], SOLVERS)
+    prior = given["prior"]
+    for each in prior if isinstance(prior, list | tuple) else [prior]:
+        as_prior(each).resolve(ANY_NUMBER)
+    if "likelihood" in given:
+        _check_noise(given["likelihood"], given["noise_variance"])
+    if "kernel" in given:
+        _check_kernel(given)
+
+
+def _check_noise(likelihood: Any, noise_variance: Any) -> None:
+    """Raise ValueError for a likelihood or a noise variance that is none, or if they do not go together."""
+    if np.ndim(noise_variance) == 0:
+        checked_variance(noise_variance, "noise_variance")
+    likelihood = as_likelihood(likelihood)
+    if noise_variance is not None and not (isinstance(likelihood, Gaussian) or likelihood.has_noise):
+        raise ValueError(f"noise_variance must be None: {likelihood!r} has no noise variance.")
+
+
+def _check_kernel(given: dict[str, Any]) -> None:
+    """Raise ValueError or TypeError for a kernel or a word for gamma that is none."""
+    gamma = given["gamma"]
+    if isinstance(gamma, str) and gamma not in (*FIXED, *LEARNED):
+        words = ", ".join(map(repr, (*FIXED, *LEARNED)))
+        raise ValueError(f"gamma must be one of {words} or positive numbers, got {gamma!r}.")
+    as_basis(given["kernel"], "scale" if learns(gamma) else gamma, given["degree"], given["coef0"])
