@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
+from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -26,6 +27,7 @@ from sparsebayes.estimators._error_bars import (
 )
 from sparsebayes.estimators._fitted import Fitted, forget, publish, query_batches
 from sparsebayes.estimators._model import SparseModel
+from sparsebayes.estimators._order import row_order
 from sparsebayes.estimators._training import (
     Candidates,
     Rows,
@@ -34,6 +36,7 @@ from sparsebayes.estimators._training import (
     fit_parameters,
     learn,
     learns,
+    sorted_rows,
     training_rows,
 )
 from sparsebayes.estimators._validation import check_inputs, refuse_constant, require_variation
@@ -217,6 +220,8 @@ class RelevanceVectorRegressor(SparseRegression):
             The fitted estimator.
         """
         rows = self._training_rows(X, y, sample_weight)
+        if rows.columns is None and not get_tags(self).input_tags.pairwise:
+            rows = sorted_rows(rows, *row_order(rows.X))
         bound = bind_kernel(self, rows)
         self._check_variance(bound, rows)
         candidates, learned, guess = Candidates.of(bound, rows), None, None
@@ -230,8 +235,9 @@ class RelevanceVectorRegressor(SparseRegression):
         if learned is not None:
             more = self._of_scales(learned, fitted, rows)
         bars = self._bars(fitted, rows, learned, more["excess_variance_"])
-        components = fitted.basis.contributions(rows.X, result.mean)
-        _publish(self, candidates, fitted, bars, dual_coef_=result.mean, components_=components, **more)
+        components = fitted.basis.contributions(rows.X, fitted.result.mean)
+        components = None if components is None else rows.given(components)
+        _publish(self, candidates, fitted, bars, dual_coef_=fitted.result.mean, components_=components, **more)
         return self
 
     def _learn(self, bound: BoundBasis, rows: Rows) -> LearnedScales:
@@ -356,7 +362,8 @@ class SparseBayesRegressor(SparseRegression):
         rows = self._training_rows(X, y, sample_weight)
         candidates = Candidates.of(Columns().bind(rows.X), rows)
         result = fit_candidates(self, candidates, rows)
-        _publish(self, candidates, Fitted.of(candidates, result), PosteriorBars(result), coef_=result.mean)
+        fitted = Fitted.of(candidates, result)
+        _publish(self, candidates, fitted, PosteriorBars(fitted.result), coef_=fitted.result.mean)
         return self
 
     @available_if(_takes_statistics)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from inspect import signature
 from typing import Any
 
@@ -12,6 +12,7 @@ from sklearn.utils import get_tags
 from sparsebayes.bases import BoundBasis, BoundConcatenation, as_basis
 from sparsebayes.core.prior import Prior
 from sparsebayes.core.result import Result
+from sparsebayes.estimators._order import first_of_each, ordered_by
 from sparsebayes.fit import fit
 from sparsebayes.priors import PerPart, as_prior
 from sparsebayes.scale_learning import LearnedScales, learn_scales
@@ -26,7 +27,9 @@ class Rows:
     """Validated training rows of positive weight.
 
     X : (n, d) dense or SciPy-sparse.  y : (n,) targets or labels.  weights : (n,) or None for once each.
-    numbers : their numbers among all `total` rows given to `fit`.
+    numbers : their numbers among all `total` rows given to `fit`; of a row that repeats others, that of the first
+        of them.
+    places : (n,) their places among the rows of positive weight as they were given.
     columns : the columns of a query that belong to these rows, if X is a kernel matrix and rows are missing.
     """
 
@@ -35,7 +38,12 @@ class Rows:
     weights: np.ndarray | None
     numbers: np.ndarray
     total: int
+    places: np.ndarray
     columns: np.ndarray | None = None
+
+    def given(self, values: np.ndarray) -> np.ndarray:
+        """Values whose last axis is that of the rows, in the order in which the rows were given."""
+        return values[..., np.argsort(self.places)]
 
     @property
     def counts(self) -> np.ndarray:
@@ -45,12 +53,26 @@ class Rows:
 
 def training_rows(estimator: Any, X: Any, y: np.ndarray, weights: np.ndarray | None) -> Rows:
     """The rows of positive weight, out of the validated arguments of `fit`."""
+    places = np.arange(len(y))
     if weights is None or weights.all():
-        return Rows(X, y, weights, np.arange(len(y)), len(y))
+        return Rows(X, y, weights, places, len(y), places)
     kept = np.flatnonzero(weights)
     pairwise = get_tags(estimator).input_tags.pairwise
     X = X[np.ix_(kept, kept)] if pairwise else X[kept]
-    return Rows(X, y[kept], weights[kept], kept, len(y), kept if pairwise else None)
+    return Rows(X, y[kept], weights[kept], kept, len(y), places[: len(kept)], kept if pairwise else None)
+
+
+def sorted_rows(rows: Rows, order: np.ndarray, group: np.ndarray) -> Rows:
+    """The rows in the order of `row_order`, those that repeat one another by y and weight."""
+    order = ordered_by(group, order, rows.y, rows.weights)
+    return replace(
+        rows,
+        X=rows.X[order],
+        y=rows.y[order],
+        weights=None if rows.weights is None else rows.weights[order],
+        numbers=first_of_each(group, rows.numbers[order]),
+        places=rows.places[order],
+    )
 
 
 def bind_kernel(estimator: Any, rows: Rows) -> BoundBasis:
