@@ -16,6 +16,7 @@ import scipy.sparse
 
 from sparsebayes.core.result import Result
 from sparsebayes.laplace import number_classes
+from sparsebayes.solvers.candidates import CandidateScores
 
 
 def row_order(X: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -134,5 +135,7 @@ def in_order(result: Result, numbers: np.ndarray) -> Result:
     if scores is None:
         return result
     order = np.lexsort((numbers[scores.function], scores.output))
-    moved = {name: getattr(scores, name)[order] for name in ("function", "output", "S", "Q", "s", "q")}
-    return replace(result, candidates=replace(scores, **moved))
+    if np.array_equal(order, np.arange(len(order))):
+        return result
+    names = ("function", "output", "S", "Q", "s", "q")
+    return replace(result, candidates=CandidateScores(*(getattr(scores, name)[order] for name in names)))

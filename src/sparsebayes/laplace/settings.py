@@ -27,6 +27,8 @@ class LaplaceSettings:
         than `small` functions: further from where it was made the expansion means little.
     batch, batch_share, independence : if a round of the solver is not taken, at most this many additions are
         tried together, of at least this share of the best gain, with |cosines| below this in the metric C⁻¹.
+    completions, completion_loss : most additions at the end that gain with B held fixed although the Laplace
+        evidence does not rise, and what they may lower it by, in nats.
     low_rank_tolerance : largest error of the diagonal of a kernel matrix of low rank, relative to its largest
         element.
     substitutes, additions : for a kernel of low rank, which true columns a fit ends on beside those of its
@@ -52,6 +54,8 @@ class LaplaceSettings:
     batch: int = 8
     batch_share: float = 0.1
     independence: float = 0.6
+    completions: int = 8
+    completion_loss: float = 0.1
     low_rank_tolerance: float = 1e-7
     substitutes: int = 2
     additions: int = 32
