@@ -103,15 +103,6 @@ def test_an_estimate_is_at_its_floor_within_a_millionth():
     assert not GaussianNoise(1.0).at_floor(1e300)
 
 
-def test_an_estimate_starts_where_it_is_told_to_but_not_above_the_ceiling():
-    noise = GaussianNoise(1.0, c=0.1, beta_max=50.0)
-    assert noise.starting_at(7.0) == GaussianNoise(7.0, c=0.1, beta_max=50.0)
-    assert noise.starting_at(70.0).beta == 50.0
-    assert noise.starting_at(None) is noise
-    given = GaussianNoise(1.0, estimate=False)
-    assert given.starting_at(7.0) is given
-
-
 def test_noise_in_the_solvers_units():
     units = Units(20.0, False, target_scale=3.0, target_spread=0.5)
     given = Gaussian(prior=(1.0, 2.0)).noise(units, 0.2)

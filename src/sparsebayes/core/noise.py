@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from sparsebayes._array import Array, namespace
@@ -52,12 +52,6 @@ class GaussianNoise:
         """log ∫ p(y|f) N(f|mean, variance) df, one value per row (N,)."""
         total = self.variance + variance
         return -0.5 * (namespace(total).log(2 * math.pi * total) + (y - mean) ** 2 / total)
-
-    def starting_at(self, beta: float | None) -> GaussianNoise:
-        """The same noise with an estimate that starts from another precision; None leaves it as it is."""
-        if beta is None or not self.estimate:
-            return self
-        return replace(self, beta=min(beta, self.beta_max))
 
     def at_floor(self, beta: float) -> bool:
         """Whether an estimated noise with this precision is at the floor that `beta_max` puts under it."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from sparsebayes.bases import Columns
@@ -17,6 +18,7 @@ from sparsebayes.estimators._classes import check_labels, require_two_classes, w
 from sparsebayes.estimators._docs import documented
 from sparsebayes.estimators._fitted import Fitted, all_or_nothing, of_batches, of_columns, publish
 from sparsebayes.estimators._model import SparseModel
+from sparsebayes.estimators._order import ClassOrder, row_order
 from sparsebayes.estimators._parameters import check_parameters
 from sparsebayes.estimators._training import (
     Candidates,
@@ -25,6 +27,7 @@ from sparsebayes.estimators._training import (
     fit_candidates,
     learn,
     learns,
+    sorted_rows,
     training_rows,
 )
 from sparsebayes.estimators._validation import check_inputs
@@ -48,6 +51,18 @@ class SparseClassification(ClassifierMixin, SparseModel):
         rows = training_rows(self, X, y, weights)
         require_two_classes(rows.y)
         return rows
+
+    def _ordered_rows(self, rows: Rows, kernel: bool) -> tuple[Rows, ClassOrder]:
+        """The rows with their classes as numbers, and what these mean; the rows of a kernel are sorted.
+
+        Of a kernel matrix, whose rows are no points, the order stays as it is. So does that of columns, which
+        only enter into sums.
+        """
+        pairwise = get_tags(self).input_tags.pairwise
+        order, group = (rows.places, rows.places) if pairwise else row_order(rows.X)
+        classes = ClassOrder.of(rows.y, rows.weights, order, group)
+        rows = replace(rows, y=classes.codes)
+        return (sorted_rows(rows, order, group) if kernel and not pairwise else rows), classes
 
     def decision_function(self, X: Any) -> np.ndarray:
         """The outputs that the probabilities are made of; they order the classes as those do.
@@ -129,11 +144,11 @@ class SparseClassification(ClassifierMixin, SparseModel):
         return of_batches(self, X, fitted.basis.n_functions + (1 + outputs) * size + outputs**2, evaluate)[0]
 
 
-def _fit_labels(model: Any, candidates: Candidates, rows: Rows) -> Fitted:
+def _fit_labels(model: Any, candidates: Candidates, rows: Rows, classes: ClassOrder) -> Fitted:
     """The fitted model of labels: one output for two classes, one for each of more."""
-    two = len(number_classes(rows.y)[0]) == 2
+    two = len(classes.labels) == 2
     result = fit_candidates(model, candidates, rows, likelihood=Bernoulli() if two else Multinomial())
-    return Fitted.of(candidates, result, rows.columns)
+    return Fitted.of(candidates, classes.restored(result), rows.columns)
 
 
 def _publish(model: Any, candidates: Candidates, fitted: Fitted, **more: Any) -> None:
@@ -242,12 +257,12 @@ class RelevanceVectorClassifier(SparseClassification):
             The fitted estimator.
         """
         check_parameters(self)
-        rows = self._training_rows(X, y, sample_weight)
+        rows, classes = self._ordered_rows(self._training_rows(X, y, sample_weight), kernel=True)
         bound, more = bind_kernel(self, rows), {}
         if learns(self.gamma):
             bound = learn(self, bound, rows, self._evidence(rows)).bound
         candidates = Candidates.of(bound, rows)
-        fitted = _fit_labels(self, candidates, rows)
+        fitted = _fit_labels(self, candidates, rows, classes)
         weights = fitted.of_weights(fitted.result.mean, 0.0)
         if learns(self.gamma):
             more["scales_"] = np.exp(bound.log_scales)
@@ -343,9 +358,9 @@ class SparseBayesClassifier(SparseClassification):
             The fitted estimator.
         """
         check_parameters(self)
-        rows = self._training_rows(X, y, sample_weight)
+        rows, classes = self._ordered_rows(self._training_rows(X, y, sample_weight), kernel=False)
         candidates = Candidates.of(Columns().bind(rows.X), rows)
-        fitted = _fit_labels(self, candidates, rows)
+        fitted = _fit_labels(self, candidates, rows, classes)
         active = fitted.of_weights(fitted.result.mean, 0.0)
         selected = candidates.numbers[np.unique(fitted.result.active)]
         coef = of_columns(active, selected, rows.X.shape[1])

@@ -14,6 +14,7 @@ from sklearn.utils import gen_batches
 from sparsebayes.bases import BoundBasis, OutOfRange
 from sparsebayes.bases.contract import check_finite
 from sparsebayes.core.result import Result
+from sparsebayes.estimators._order import in_order
 from sparsebayes.estimators._training import Candidates
 from sparsebayes.estimators._validation import check_inputs, check_values
 from sparsebayes.rows.chunks import affordable
@@ -41,10 +42,12 @@ class Fitted:
 
     @classmethod
     def of(cls, candidates: Candidates, result: Result, columns: np.ndarray | None = None) -> Fitted:
-        """The model that was fitted to these candidates."""
+        """The model that was fitted to these candidates, its functions in the order of their numbers."""
+        result = in_order(result, candidates.numbers)
         selected = np.unique(result.active)
-        basis = candidates.bound.select(selected.tolist())
-        position = np.searchsorted(selected, result.active)
+        numbers = candidates.numbers[selected]
+        basis = candidates.bound.select(selected[np.argsort(numbers)].tolist())
+        position = np.searchsorted(np.sort(numbers), candidates.numbers[result.active])
         return cls(basis, result, position, columns, len(candidates.numbers))
 
     def query(self, X: Any) -> Any:
@@ -90,7 +93,7 @@ def publish(estimator: Any, candidates: Candidates, fitted: Fitted, **attributes
     forget(estimator)
     attributes |= {
         "_fitted": fitted,
-        "relevance_": candidates.numbers[np.unique(result.active)],
+        "relevance_": np.sort(candidates.numbers[np.unique(result.active)]),
         "relevance_vectors_": fitted.basis.known_centres(estimator.n_features_in_),
         "degrees_of_freedom_": result.degrees_of_freedom,
         "log_evidence_": result.log_evidence,

@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
+from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -29,6 +30,7 @@ from sparsebayes.estimators._error_bars import (
 )
 from sparsebayes.estimators._fitted import Fitted, all_or_nothing, finite_at, forget, of_batches, of_columns, publish
 from sparsebayes.estimators._model import SparseModel
+from sparsebayes.estimators._order import row_order
 from sparsebayes.estimators._parameters import check_parameters
 from sparsebayes.estimators._parts import model_of_parts
 from sparsebayes.estimators._predictions import drawn_targets, predicted_interval
@@ -40,6 +42,7 @@ from sparsebayes.estimators._training import (
     fit_parameters,
     learn,
     learns,
+    sorted_rows,
     training_rows,
     with_scales,
 )
@@ -292,6 +295,8 @@ class RelevanceVectorRegressor(SparseRegression):
         """
         check_parameters(self)
         rows = self._training_rows(X, y, sample_weight, noise_variance)
+        if rows.columns is None and not get_tags(self).input_tags.pairwise:
+            rows = sorted_rows(rows, *row_order(rows.X))
         bound = bind_kernel(self, rows)
         self._check_variance(bound, rows)
         candidates, learned, guess = Candidates.of(bound, rows), None, None
@@ -303,8 +308,9 @@ class RelevanceVectorRegressor(SparseRegression):
         fitted = Fitted.of(candidates, result, rows.columns)
         more = self._of_scales(bound, learned, fitted, rows)
         bars = self._bars(fitted, rows, learned, more["excess_variance_"])
-        components = fitted.basis.contributions(rows.X, result.mean)
-        _publish(self, candidates, fitted, bars, dual_coef_=result.mean, components_=components, **more)
+        components = fitted.basis.contributions(rows.X, fitted.result.mean)
+        components = None if components is None else rows.given(components)
+        _publish(self, candidates, fitted, bars, dual_coef_=fitted.result.mean, components_=components, **more)
         return self
 
     def _learn(self, bound: BoundBasis, rows: Rows) -> LearnedScales:
@@ -523,6 +529,7 @@ class SparseBayesRegressor(SparseRegression):
 
     def _publish_columns(self, candidates: Candidates, result: Result) -> None:
         """Set the fitted attributes of a model of columns."""
-        fitted, active = Fitted.of(candidates, result), result.mean
+        fitted = Fitted.of(candidates, result)
+        result, active = fitted.result, fitted.result.mean
         coef = of_columns(active, candidates.numbers[result.active], self.n_features_in_)
         _publish(self, candidates, fitted, PosteriorBars(result), coef_=coef, active_coef_=active)

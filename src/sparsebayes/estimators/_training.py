@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from inspect import signature
 from typing import Any
 
@@ -14,6 +14,7 @@ from sparsebayes.core.noise import Gaussian
 from sparsebayes.core.prior import Prior
 from sparsebayes.core.result import Result
 from sparsebayes.estimators._callbacks import iteration_callback
+from sparsebayes.estimators._order import first_of_each, ordered_by
 from sparsebayes.fit import fit
 from sparsebayes.priors import PerPart, as_prior
 from sparsebayes.rows.known_noise import KnownNoise
@@ -32,7 +33,9 @@ class Rows:
 
     X : (n, d) dense or SciPy-sparse.  y : (n,) targets or labels.  weights : (n,) or None for once each.
     noise : (n,) the known noise variance of each row; None if it is not known.
-    numbers : their numbers among all `total` rows given to `fit`.
+    numbers : their numbers among all `total` rows given to `fit`; of a row that repeats others, that of the first
+        of them.
+    places : (n,) their places among the rows of positive weight as they were given.
     columns : the columns of a query that belong to these rows, if X is a kernel matrix and rows are missing.
     """
 
@@ -41,6 +44,7 @@ class Rows:
     weights: np.ndarray | None
     numbers: np.ndarray
     total: int
+    places: np.ndarray
     columns: np.ndarray | None = None
     noise: np.ndarray | None = None
 
@@ -48,6 +52,10 @@ class Rows:
     def known_noise(self) -> KnownNoise | None:
         """What is known of the noise of each row; None if nothing is."""
         return None if self.noise is None else KnownNoise(self.noise, self.counts)
+
+    def given(self, values: np.ndarray) -> np.ndarray:
+        """Values whose last axis is that of the rows, in the order in which the rows were given."""
+        return values[..., np.argsort(self.places)]
 
     @property
     def counts(self) -> np.ndarray:
@@ -59,14 +67,29 @@ def training_rows(
     estimator: Any, X: Any, y: np.ndarray, weights: np.ndarray | None, noise: np.ndarray | None = None
 ) -> Rows:
     """The rows of positive weight, out of the validated arguments of `fit`."""
-    weights = as_counts(weights)
+    weights, places = as_counts(weights), np.arange(len(y))
     if weights is None or weights.all():
-        return Rows(X, y, weights, np.arange(len(y)), len(y), None, noise)
+        return Rows(X, y, weights, places, len(y), places, noise=noise)
     kept = np.flatnonzero(weights)
     pairwise = get_tags(estimator).input_tags.pairwise
     X = X[np.ix_(kept, kept)] if pairwise else X[kept]
     noise = None if noise is None else noise[kept]
-    return Rows(X, y[kept], weights[kept], kept, len(y), kept if pairwise else None, noise)
+    columns = kept if pairwise else None
+    return Rows(X, y[kept], weights[kept], kept, len(y), places[: len(kept)], columns, noise)
+
+
+def sorted_rows(rows: Rows, order: np.ndarray, group: np.ndarray) -> Rows:
+    """The rows in the order of `row_order`, those that repeat one another by y and weight."""
+    order = ordered_by(group, order, rows.y, rows.weights)
+    return replace(
+        rows,
+        X=rows.X[order],
+        y=rows.y[order],
+        weights=None if rows.weights is None else rows.weights[order],
+        numbers=first_of_each(group, rows.numbers[order]),
+        places=rows.places[order],
+        noise=None if rows.noise is None else rows.noise[order],
+    )
 
 
 def bind_kernel(estimator: Any, rows: Rows) -> BoundBasis:

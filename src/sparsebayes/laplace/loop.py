@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -32,6 +32,8 @@ from sparsebayes.core.solver import Effort, Solver, first_state
 from sparsebayes.laplace.linearised import Expansion
 from sparsebayes.laplace.mode import Mode, Model, Modes
 from sparsebayes.laplace.rows import LaplaceRows
+from sparsebayes.laplace.settings import LaplaceSettings
+from sparsebayes.solvers.active_set.exchange import independent
 from sparsebayes.solvers.monitor import FitMonitor
 
 
@@ -86,7 +88,7 @@ class LaplaceFit:
             state = self.modes.state(mode.expansion, mode.J, mode.alpha)
             following = self._round(mode, state) if going else None
             if following is None:
-                return LaplaceSolution(self, mode, state, going)
+                return LaplaceSolution(self, *(self._completed(mode, state) if going else (mode, state)), going)
             monitor.note("round", len(np.setdiff1d(following.J, mode.J)), following.state)
             mode = following
             del state  # the rows of G that it holds need not outlive the round
@@ -102,6 +104,8 @@ class LaplaceFit:
         draft, complete = self._chosen(first, Effort.DRAFT, -np.inf)
         drafts, settings = [draft], self.modes.settings
         while not complete and len(drafts) <= settings.fresh_starts and (last := drafts[-1]) is not None:
+            if not self.monitor.going:
+                break
             least = last.objective + settings.fresh_gain
             drafts.append(self._chosen(last.expansion, Effort.ROUND, least)[0])
         for mode in reversed(drafts):
@@ -125,19 +129,51 @@ class LaplaceFit:
         return self._rough(solution.state, None, least), solution.converged
 
     def _round(self, mode: Mode, state: State) -> Mode | None:
-        """The model after one round of the solver, or with the best addition alone; None if neither gains."""
-        scores, tol = state.scores, self.monitor.tol
-        growing = scores.best_gain > tol
-        least = mode.objective + (tol if growing else self.modes.settings.exchange_gain)
-        improved = self.solver.solve(state.problem, self.monitor.inner(), state, Effort.ROUND).state
+        """The model after one round of the solver, or with the best additions alone; None if neither gains."""
+        settings, tol = self.modes.settings, self.monitor.tol
+        growing = state.scores.best_gain > tol
+        least = mode.objective + (tol if growing else settings.exchange_gain)
+        most = max(settings.growth * state.size, settings.small)
+        improved = self.solver.solve(state.problem, self.monitor.inner(most), state, Effort.ROUND).state
+        if improved.size > most:
+            improved = state
         if float(np.max(to_numpy(improved.reestimate_gain))) > tol:  # an α in the lower of its two modes
             improved = polish(improved)
         following = None if improved is state else self._better(improved, mode, least)
-        if following is None and growing:
-            with suppress(NotPositiveDefinite):  # raised if it cannot be told from the active ones
-                improved = state.extended([scores.best], scores.alpha[scores.best : scores.best + 1])
-                following = self._better(improved, mode, least)
-        return following
+        return self._added(mode, state, least) if following is None and growing else following
+
+    def _completed(self, mode: Mode, state: State) -> tuple[Mode, State]:
+        """The model and its state among all candidates, with what additions still gain if B is held fixed.
+
+        B moves with f, so that such an addition may lower the Laplace evidence by a little; α is where its
+        derivative vanishes with B held fixed, and which functions are in the model is decided in the same way.
+        The model as it was, if the evidence falls by more than a little, or additions do not come to an end.
+        """
+        settings, tol = self.modes.settings, self.monitor.tol
+        least, end = mode.objective - settings.completion_loss, (mode, state)
+        for _ in range(settings.completions):
+            if not state.scores.best_gain > tol:
+                return mode, state
+            following = self._added(mode, state, least)
+            if following is None or not self.monitor.going:
+                break
+            mode, state = following, self.modes.state(following.expansion, following.J, following.alpha)
+        return end
+
+    def _added(self, mode: Mode, state: State, least: float) -> Mode | None:
+        """The model with the best additions that are nearly independent, else with the best one alone."""
+        settings, scores = self.modes.settings, state.scores
+        gain = to_numpy(scores.gain)
+        order = np.argsort(-gain, kind="stable")[: 2 * settings.batch]
+        order = order[gain[order] > settings.batch_share * scores.best_gain]
+        batch = order[independent(state, order, settings.batch, settings.independence)]
+        for chosen in (batch, order[:1]) if len(batch) > 1 else (batch,):
+            following = None
+            with suppress(NotPositiveDefinite):  # raised if they cannot be told from the active ones
+                following = self._better(state.extended(chosen, take(scores.alpha, chosen)), mode, least)
+            if following is not None:
+                return following
+        return None
 
     def _better(self, state: State, before: Mode | None, least: float) -> Mode | None:
         """The settled mode at the α of a state among all candidates, if its objective is above `least`."""
@@ -160,23 +196,22 @@ class LaplaceFit:
     def settle(self, mode: Mode, tol: float) -> Mode:
         """Alternate between α at the mode's expansion and the mode at these α, until no log α moves by `tol`.
 
-        The alternation divides the error by about five each time; where it swings instead, a secant along the
-        last step shortens it.
+        The alternation divides the error by about five each time; where it does not, `Damping` shortens it.
         """
-        last = np.zeros(0)
+        damping = Damping(self.modes.settings)
         for _ in range(self.modes.settings.alternations):
-            if not mode.reached:
+            if not mode.reached or not self.monitor.consult(mode.state):
                 break
             state = polish(mode.state)
             ratio = state.alpha * take(mode.linear.scale, state.J) ** 2 / take(mode.alpha, state.J)
             step = np.log(to_numpy(ratio))
             if np.abs(step).max() < tol and state.size == mode.state.size:
                 break
-            swing = float(step @ last) / float(last @ last) if len(step) == len(last) and last.any() else 0.0
-            following = self._moved(mode, state.J, ratio ** (1 / (1 - min(swing, 0.0))))
+            damping = damping.after(step)
+            following = self._moved(mode, state.J, ratio**damping.factor)
             if following is mode:
                 break
-            mode, last = following, step
+            mode = following
         return mode
 
     def _moved(self, mode: Mode, kept: np.ndarray, ratio: Array) -> Mode:
@@ -190,3 +225,37 @@ class LaplaceFit:
             if not self.climbing or (trial.objective > mode.objective and (trial.reached or not halving)):
                 return trial
         return mode
+
+
+@dataclass(frozen=True, eq=False)
+class Damping:
+    """By how much steps in log α are shortened where the alternation of α and mode does not converge.
+
+    share : what is left of a step: less of it after steps that are not shorter than the shortest so far (an
+        alternation between two points has such steps for ever), more again after those that are.
+    swing : the share of the last step that the one before it takes back, if it does: a secant.
+    shortest, taken, last : the shortest step so far, how many there were, and the last one.
+    """
+
+    settings: LaplaceSettings
+    share: float = 1.0
+    swing: float = 0.0
+    shortest: float = math.inf
+    taken: int = 0
+    last: np.ndarray = field(default_factory=lambda: np.zeros(0))
+
+    @property
+    def factor(self) -> float:
+        """What the last step is multiplied by."""
+        return self.share / (1 + self.swing)
+
+    def after(self, step: np.ndarray) -> Damping:
+        """The damping of a further step; that of a first one if functions were deleted since the last."""
+        size, settings = float(np.abs(step).max()), self.settings
+        if len(step) != len(self.last) or not self.last.any():
+            return Damping(settings, shortest=size, last=step)
+        share, shorter = self.share, size < settings.shorter * self.shortest
+        if self.taken >= settings.undamped:
+            share = min(1.0, settings.recovery * share) if shorter else 0.5 * share
+        swing = max(-float(step @ self.last) / float(self.last @ self.last), 0.0)
+        return Damping(settings, share, swing, min(size, self.shortest), self.taken + 1, step)

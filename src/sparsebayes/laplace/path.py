@@ -22,7 +22,7 @@ from sparsebayes.laplace.rows import LaplaceRows
 from sparsebayes.laplace.settings import LAPLACE, LaplaceSettings
 from sparsebayes.solvers.active_set import ActiveSet
 from sparsebayes.solvers.candidates import CandidateScores
-from sparsebayes.solvers.certificate import certify
+from sparsebayes.solvers.certificate import GAIN_TOLERANCE, certify
 from sparsebayes.solvers.monitor import FitMonitor
 
 
@@ -79,7 +79,24 @@ class LaplacePath:
 
         end = AllCandidates(self.operator, self.settings).run(fit_of)
         units = Units(end.fit.rows.n, self.fit_intercept)
-        return report(end, units, monitor, likelihood=likelihood, classes=classes)
+        return judged(report(end, units, monitor, likelihood=likelihood, classes=classes), monitor)
+
+
+def judged(result: Result, monitor: FitMonitor) -> Result:
+    """The result, which has converged only if it is certified; else the monitor knows the reason.
+
+    A coarser tolerance than that of the certificate certifies nothing.
+    """
+    certificate = result.certificate
+    if not result.converged or certificate.is_local_maximum or monitor.tol > GAIN_TOLERANCE:
+        return result
+    monitor.remarks.append(
+        "The fit ended at a model that is not certified as a maximum of the evidence with the curvature of the "
+        f"likelihood held fixed: an addition would gain {certificate.gain_outside:.2g} nats, a log alpha would move by "
+        f"{certificate.log_alpha_step:.2g} (see certificate_); the probabilities are usable, but compare another "
+        "solver or prior."
+    )
+    return replace(result, converged=False)
 
 
 def encode_rows(operator: Operator, y: Any, weights: Array | None, likelihood: LaplaceLikelihood) -> Encoded:

@@ -14,12 +14,21 @@ class LaplaceSettings:
     rounding : a step predicted to gain less is the last if it is not half of the one before, in nats per row.
     reached : what Newton's method may leave to gain, in nats per row, for its end to count as the mode.
     alternations : most alternations of mode and α.
+    undamped : alternations before steps in α are damped.
+    shorter, recovery : a step must be shorter than this share of the shortest so far, or the next are halved;
+        if it is, they grow by this factor until they are whole again.
     climbs : halvings of a step in α that lowers the evidence, if only steps that raise it are taken.
     rough : largest change of a log α at which α counts as roughly settled.
     fresh_gain : what a selection from an empty model must gain over the one before it, in nats.
     fresh_starts : how often functions are selected from an empty model, after the first time, before the
         first round.
     exchange_gain : a round that adds nothing must gain this by exchanges for another, in nats.
+    growth, small : a round of the solver ends when it has made the model this many times larger, and larger
+        than `small` functions: further from where it was made the expansion means little.
+    batch, batch_share, independence : if a round of the solver is not taken, at most this many additions are
+        tried together, of at least this share of the best gain, with |cosines| below this in the metric C⁻¹.
+    completions, completion_loss : most additions at the end that gain with B held fixed although the Laplace
+        evidence does not rise, and what they may lower it by, in nats.
     low_rank_tolerance : largest error of the diagonal of a kernel matrix of low rank, relative to its largest
         element.
     substitutes, additions : for a kernel of low rank, which true columns a fit ends on beside those of its
@@ -32,11 +41,21 @@ class LaplaceSettings:
     rounding: float = 1e-12
     reached: float = 1e-5
     alternations: int = 60
+    undamped: int = 4
+    shorter: float = 0.9
+    recovery: float = 1.25
     climbs: int = 4
     rough: float = 1e-2
     fresh_gain: float = 0.1
     fresh_starts: int = 2
     exchange_gain: float = 0.1
+    growth: float = 2.0
+    small: int = 64
+    batch: int = 8
+    batch_share: float = 0.1
+    independence: float = 0.6
+    completions: int = 8
+    completion_loss: float = 0.1
     low_rank_tolerance: float = 1e-7
     substitutes: int = 2
     additions: int = 32

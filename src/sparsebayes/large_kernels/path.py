@@ -111,7 +111,7 @@ class KernelPath:
             columns=columns,
             scored=SampledCurvature(columns, self.settings.curvature_rows),
             prior=prior.resolve(units.n),
-            noise=self.noise.model(units).starting_at(self.noise.guessed_precision(units)),
+            noise=self.noise.model_from_guess(units),
             solver=solver,
             monitor=monitor.in_units(units),
             settings=self.settings,

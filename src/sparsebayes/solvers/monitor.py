@@ -32,10 +32,13 @@ class SlowFitWarning(UserWarning):
 class Progress:
     """What a callback is shown each iteration, in the units of the data.
 
+    With a likelihood that is not Gaussian an iteration is a round of the solver, and a callback is also shown
+    the models that the solver finds within it: then the objective is that of a quadratic approximation.
+
     Attributes
     ----------
     iteration : int
-        Number of the iteration, from 1.
+        Number of the iteration, from 1; of the one under way for models within it.
     objective : float
         Log evidence plus log priors of the model.
     n_active : int
@@ -138,10 +141,18 @@ class FitMonitor(Monitor):
         """Note one iteration; False to stop."""
         super().record(state)
         self._keep_best(state)
-        progress = Progress(len(self.path), self.path[-1], state.size, self.factor / state.beta)
-        if self.verbose > 1 or (self.verbose and len(self.path) % 10 == 1):
+        return self._show(state, len(self.path), self.verbose > 1 or len(self.path) % 10 == 1)
+
+    def consult(self, state: Any) -> bool:
+        """Show a model within the iteration under way, which is not noted; False to stop."""
+        return self._show(state, len(self.path) + 1, self.verbose > 1)
+
+    def _show(self, state: Any, iteration: int, printed: bool) -> bool:
+        """Print a model and show it to the callback, unless that has stopped the fit; False to stop."""
+        progress = Progress(iteration, state.objective + self.offset, state.size, self.factor / state.beta)
+        if self.verbose and printed:
             print(progress, file=sys.stderr)
-        if self.callback is not None and self.callback(progress):
+        if self.callback is not None and not self.stopped and self.callback(progress):
             self.stopped = True
         self._warn_once(state.size)
         return self.going
@@ -187,6 +198,32 @@ class FitMonitor(Monitor):
         if self.verbose:
             print(self.trace[-1], file=sys.stderr)
 
-    def inner(self) -> FitMonitor:
-        """A silent monitor of the same limits, for a solver whose iterations are not the user's."""
-        return FitMonitor(self.max_iter, self.tol, rng=self.rng)
+    def inner(self, most: float = math.inf) -> InnerMonitor:
+        """A monitor for a solver whose iterations are not the user's.
+
+        most : a model of more functions ends its solver.
+        """
+        return InnerMonitor(self.max_iter, self.tol, rng=self.rng, verbose=self.verbose, outer=self, most=most)
+
+
+@dataclass
+class InnerMonitor(FitMonitor):
+    """The monitor of a solver at work within an iteration of a fit.
+
+    It keeps a path and a trace of its own, and asks the monitor of the fit whether to go on.
+
+    outer : the monitor of the fit.  most : a model of more functions ends the solver.
+    """
+
+    outer: FitMonitor = field(default_factory=FitMonitor)
+    most: float = math.inf
+
+    @property
+    def going(self) -> bool:
+        """Whether the solver may go on."""
+        return super().going and self.outer.going
+
+    def record(self, state: Any) -> bool:
+        """Note one iteration of the solver; False to stop."""
+        Monitor.record(self, state)
+        return self.outer.consult(state) and self.going and state.size <= self.most

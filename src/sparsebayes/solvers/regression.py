@@ -51,6 +51,11 @@ class NoiseOptions:
             )
         return self.likelihood.noise(units, self.variance)
 
+    def model_from_guess(self, units: Units) -> GaussianNoise:
+        """The noise in the solver's units, an estimate of it starting from the guess if there is one."""
+        noise, beta = self.model(units), self.guessed_precision(units)
+        return noise if beta is None or not noise.estimate else replace(noise, beta=min(beta, noise.beta_max))
+
     def guessed_precision(self, units: Units) -> float | None:
         """The guess as a precision in the solver's units; None if there is none."""
         return None if self.guess is None else units.target_scale**2 / self.guess

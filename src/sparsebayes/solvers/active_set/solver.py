@@ -226,7 +226,8 @@ class ActiveSet(Solver):
         small = state.problem.quadratic.size <= settings.small  # scoring all candidates costs almost nothing
         steps = settings.steps_after_pruning if small else settings.steps_between_swaps
         with walk.trial(state):
-            rival = self._grow(maximise_jointly(rival, settings.loose, steps), walk, settings.trial_gain)
+            most = max(settings.crowded, 2 * state.size)
+            rival = self._grow(maximise_jointly(rival, settings.loose, steps), walk, settings.trial_gain, most)
         collapsed = rival.at_noise_floor and not state.at_noise_floor
         # functions that are almost parallel can share their work in many ways that gain the same
         ahead = rival.objective > state.objective + settings.swap_gain and not collapsed

@@ -1,0 +1,142 @@
+"""One order of rows and one order of classes, whatever order the rows came in and whatever the classes are called.
+
+Sums depend on the order of their terms by rounding, and where two models are almost equally good, or rows are
+drawn at random, that decides between them. Rows in lexicographic order of X, and classes in the order of their
+first row, make fits to the same data the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cmp_to_key
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from sparsebayes.core.result import Result
+from sparsebayes.laplace import number_classes
+from sparsebayes.solvers.candidates import CandidateScores
+
+
+def row_order(X: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The rows in lexicographic order, and for each of them in that order the number of its distinct row.
+
+    Sparse rows are in the order of their products with a fixed vector. Only rows that are equal in the columns
+    before are compared in the next.
+    """
+    keys = _projected(X) if scipy.sparse.issparse(X) else X
+    order = np.argsort(keys[:, 0], kind="stable")
+    first = np.append(True, np.diff(keys[order, 0]) != 0)  # whether a row differs from the one before it
+    for column in range(1, keys.shape[1]):
+        tied = np.flatnonzero(~first | np.append(~first[1:], False))
+        if not len(tied):
+            break
+        rows, group = order[tied], np.cumsum(first)[tied]
+        order[tied] = rows[np.lexsort((keys[rows, column], group))]
+        first[1:] |= np.diff(keys[order, column]) != 0
+    return order, np.cumsum(first) - 1
+
+
+def _projected(X: Any) -> np.ndarray:
+    """The products (n, 1) of sparse rows with a fixed vector, each by itself: they do not depend on other rows."""
+    rows = X.tocsr(copy=True)
+    rows.sum_duplicates()
+    return (rows @ np.random.default_rng(0).standard_normal(X.shape[1]))[:, None]
+
+
+def ordered_by(group: np.ndarray, order: np.ndarray, *keys: np.ndarray | None) -> np.ndarray:
+    """An order of rows in which those of one group are sorted by further keys, the first of them first."""
+    if group[-1] + 1 == len(order):
+        return order
+    return order[np.lexsort([key[order] for key in reversed(keys) if key is not None] + [group])]
+
+
+def first_of_each(group: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+    """For each row, in the order of their groups, the smallest number of a row of its group."""
+    return np.minimum.reduceat(numbers, np.flatnonzero(np.append(True, np.diff(group) != 0)))[group]
+
+
+@dataclass(frozen=True, eq=False)
+class ClassOrder:
+    """The classes of a fit, in an order that does not depend on what they are called.
+
+    labels : the classes in ascending order, as the user sees them.
+    places : (K,) the place in `labels` of each class in the order of the fit.
+    codes : (n,) the class of each row, numbered in the order of the fit.
+    """
+
+    labels: np.ndarray
+    places: np.ndarray
+    codes: np.ndarray
+
+    @classmethod
+    def of(cls, y: np.ndarray, weights: np.ndarray | None, order: np.ndarray, group: np.ndarray) -> ClassOrder:
+        """The order of the classes by where their rows are: of y and weights (n,), and `row_order` of X.
+
+        The class that has the first distinct row comes first; if several have it, the one that has more of it,
+        or of the first in which they differ.
+        """
+        labels, numbers = number_classes(y)
+        counts = np.ones(len(y)) if weights is None else weights
+        order = ordered_by(group, order, counts)  # so that sums do not depend on the order of the rows
+        where = []
+        for k in range(len(labels)):
+            mine = numbers[order] == k
+            groups, inverse = np.unique(group[mine], return_inverse=True)
+            where.append((groups, np.bincount(inverse, counts[order][mine])))
+        by_rows = cmp_to_key(lambda a, b: _compared(where[int(a)], where[int(b)]))  # type: ignore[call-overload]
+        places = np.asarray(sorted(range(len(labels)), key=by_rows))
+        return cls(labels, places, np.argsort(places)[numbers])
+
+    def restored(self, result: Result) -> Result:
+        """A result in the order of the labels: outputs in their places, for two classes log odds of the second."""
+        places, scores = self.places, result.candidates
+        if np.array_equal(places, np.arange(len(places))):
+            return replace(result, classes=self.labels)
+        if result.outputs == 1:
+            flipped = replace(scores, Q=-scores.Q, q=-scores.q)
+            return replace(
+                result, mean=-result.mean, intercept=-result.intercept, candidates=flipped, classes=self.labels
+            )
+        back = np.argsort(places)
+        return replace(
+            result,
+            output=places[result.output],
+            intercept=result.intercept[back],
+            centre=result.centre[back],
+            intercept_covariance=result.intercept_covariance[np.ix_(back, back)],
+            candidates=replace(scores, output=places[scores.output]),
+            classes=self.labels,
+        )
+
+
+def _compared(a: tuple[np.ndarray, np.ndarray], b: tuple[np.ndarray, np.ndarray]) -> int:
+    """−1 if a class with these distinct rows and weights comes before another, 1 if after it, 0 if undecided."""
+    size = min(len(a[0]), len(b[0]))
+    different = np.flatnonzero((a[0][:size] != b[0][:size]) | (a[1][:size] != b[1][:size]))
+    if not len(different):
+        return int(np.sign(len(b[0]) - len(a[0])))
+    k = different[0]
+    return int(np.sign(a[0][k] - b[0][k]) or np.sign(b[1][k] - a[1][k]))
+
+
+def in_order(result: Result, numbers: np.ndarray) -> Result:
+    """A result with its weights, and its candidates, by output and then by the numbers of their functions.
+
+    numbers : (M,) what decides the order of the functions.
+    """
+    order = np.lexsort((numbers[result.active], result.output))
+    if not np.array_equal(order, np.arange(len(order))):
+        names = ("active", "output", "mean", "alpha", "gamma")
+        moved = {name: getattr(result, name)[order] for name in names}
+        covariance, centre = result.covariance[order][:, order], result.centre[..., order]
+        result = replace(result, **moved, covariance=covariance, centre=centre)
+    scores = result.candidates
+    if scores is None:
+        return result
+    order = np.lexsort((numbers[scores.function], scores.output))
+    if np.array_equal(order, np.arange(len(order))):
+        return result
+    fields = ("function", "output", "S", "Q", "s", "q")
+    return replace(result, candidates=CandidateScores(*(getattr(scores, name)[order] for name in fields)))
