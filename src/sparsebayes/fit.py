@@ -48,6 +48,7 @@ from sparsebayes.solvers.monitor import FitMonitor, Progress
 from sparsebayes.solvers.regression import NoiseOptions, checked_variance, solve_regression, warn_about
 
 AUTO = "auto"
+MONITOR = ("max_iter", "tol", "max_time", "random_state", "verbose", "callback")  # what a monitor is made of
 SOLVERS: dict[str, Solver] = {AUTO: ActiveSet(), **NAMED, "orthonormal": Orthonormal()}
 LIKELIHOODS = {
     "gaussian": Gaussian(),

@@ -11,8 +11,8 @@ UNITS = Units(20.0, False, target_scale=3.0, target_spread=0.5)
 
 def test_an_estimate_starts_from_the_guess_but_not_above_the_ceiling():
     plain = NoiseOptions(Gaussian(prior=(0.1, 0.0))).model(UNITS)
-    options = NoiseOptions(Gaussian(prior=(0.1, 0.0)), guess=9 / 7)
-    assert options.model_from_guess(UNITS) == replace(plain, beta=7.0)
+    options = NoiseOptions(Gaussian(prior=(0.1, 0.0)), guess=1.125)
+    assert options.model_from_guess(UNITS) == replace(plain, beta=8.0)
     tiny = NoiseOptions(Gaussian(), guess=1e-30)
     assert tiny.model_from_guess(UNITS).beta == plain.beta_max
     assert NoiseOptions(Gaussian(prior=(0.1, 0.0))).model_from_guess(UNITS) == plain

@@ -27,6 +27,7 @@ from sparsebayes.estimators._training import (
     fit_candidates,
     learn,
     learns,
+    monitor_of,
     sorted_rows,
     training_rows,
 )
@@ -34,6 +35,7 @@ from sparsebayes.estimators._validation import check_inputs
 from sparsebayes.laplace import Bernoulli, Multinomial, link_inputs, log_probabilities, number_classes
 from sparsebayes.rows.validation import LEAST_ROWS, check_weights
 from sparsebayes.scale_learning import LaplaceEvidence, input_relevance
+from sparsebayes.solvers.monitor import FitMonitor
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -144,10 +146,10 @@ class SparseClassification(ClassifierMixin, SparseModel):
         return of_batches(self, X, fitted.basis.n_functions + (1 + outputs) * size + outputs**2, evaluate)[0]
 
 
-def _fit_labels(model: Any, candidates: Candidates, rows: Rows, classes: ClassOrder) -> Fitted:
+def _fit_labels(model: Any, candidates: Candidates, rows: Rows, classes: ClassOrder, monitor: FitMonitor) -> Fitted:
     """The fitted model of labels: one output for two classes, one for each of more."""
     two = len(classes.labels) == 2
-    result = fit_candidates(model, candidates, rows, likelihood=Bernoulli() if two else Multinomial())
+    result = fit_candidates(model, candidates, rows, monitor, likelihood=Bernoulli() if two else Multinomial())
     return Fitted.of(candidates, classes.restored(result), rows.columns)
 
 
@@ -258,11 +260,11 @@ class RelevanceVectorClassifier(SparseClassification):
         """
         check_parameters(self)
         rows, classes = self._ordered_rows(self._training_rows(X, y, sample_weight), kernel=True)
-        bound, more = bind_kernel(self, rows), {}
+        bound, more, monitor = bind_kernel(self, rows), {}, monitor_of(self)
         if learns(self.gamma):
-            bound = learn(self, bound, rows, self._evidence(rows)).bound
+            bound = learn(self, bound, rows, self._evidence(rows), monitor).bound
         candidates = Candidates.of(bound, rows)
-        fitted = _fit_labels(self, candidates, rows, classes)
+        fitted = _fit_labels(self, candidates, rows, classes, monitor)
         weights = fitted.of_weights(fitted.result.mean, 0.0)
         if learns(self.gamma):
             more["scales_"] = np.exp(bound.log_scales)
@@ -360,7 +362,7 @@ class SparseBayesClassifier(SparseClassification):
         check_parameters(self)
         rows, classes = self._ordered_rows(self._training_rows(X, y, sample_weight), kernel=False)
         candidates = Candidates.of(Columns().bind(rows.X), rows)
-        fitted = _fit_labels(self, candidates, rows, classes)
+        fitted = _fit_labels(self, candidates, rows, classes, monitor_of(self))
         active = fitted.of_weights(fitted.result.mean, 0.0)
         selected = candidates.numbers[np.unique(fitted.result.active)]
         coef = of_columns(active, selected, rows.X.shape[1])

@@ -9,12 +9,11 @@ import numpy as np
 from sparsebayes.bases import as_basis
 from sparsebayes.core.noise import Gaussian
 from sparsebayes.estimators._training import FIXED, LEARNED, learns
-from sparsebayes.fit import SOLVERS, as_likelihood, check_monitor
+from sparsebayes.fit import MONITOR, SOLVERS, as_likelihood, check_monitor
 from sparsebayes.priors import as_prior
 from sparsebayes.solvers import as_solver
 from sparsebayes.solvers.regression import checked_variance
 
-MONITOR = ("max_iter", "tol", "max_time", "random_state", "verbose", "callback")
 ANY_NUMBER = 2.0  # of observations, for the check of a prior that depends on them
 
 

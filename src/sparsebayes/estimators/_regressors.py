@@ -42,6 +42,7 @@ from sparsebayes.estimators._training import (
     fit_parameters,
     learn,
     learns,
+    monitor_of,
     sorted_rows,
     training_rows,
     with_scales,
@@ -66,6 +67,7 @@ from sparsebayes.scale_learning import (
     LearnedScales,
     input_relevance,
 )
+from sparsebayes.solvers.monitor import FitMonitor
 from sparsebayes.solvers.regression import checked_variance
 
 VARIANCES = ("auto", "posterior", "augmented", "gp")
@@ -294,17 +296,17 @@ class RelevanceVectorRegressor(SparseRegression):
             The fitted estimator.
         """
         check_parameters(self)
-        rows = self._training_rows(X, y, sample_weight, noise_variance)
+        monitor, rows = monitor_of(self), self._training_rows(X, y, sample_weight, noise_variance)
         if rows.columns is None and not get_tags(self).input_tags.pairwise:
             rows = sorted_rows(rows, *row_order(rows.X))
         bound = bind_kernel(self, rows)
         self._check_variance(bound, rows)
         candidates, learned, guess = Candidates.of(bound, rows), None, None
         if learns(self.gamma) and constant_of(rows.y) is None:
-            learned = self._learn(bound, rows)
+            learned = self._learn(bound, rows, monitor)
             candidates = Candidates.of(learned.bound, rows).without(learned.irrelevant)
             guess = learned.first_noise_variance
-        result = fit_candidates(self, candidates, rows, initial_noise_variance=guess)
+        result = fit_candidates(self, candidates, rows, monitor, initial_noise_variance=guess)
         fitted = Fitted.of(candidates, result, rows.columns)
         more = self._of_scales(bound, learned, fitted, rows)
         bars = self._bars(fitted, rows, learned, more["excess_variance_"])
@@ -313,11 +315,12 @@ class RelevanceVectorRegressor(SparseRegression):
         _publish(self, candidates, fitted, bars, dual_coef_=fitted.result.mean, components_=components, **more)
         return self
 
-    def _learn(self, bound: BoundBasis, rows: Rows) -> LearnedScales:
+    def _learn(self, bound: BoundBasis, rows: Rows, monitor: FitMonitor) -> LearnedScales:
         """The functions at the scales of the largest evidence of the Gaussian process."""
         variance, known = checked_variance(self.noise_variance, "noise_variance"), rows.known_noise
         weights, variance = (rows.counts, variance) if known is None else (known.weights, known.common)
-        return learn(self, bound, rows, GaussianEvidence(rows.y, weights, bool(self.fit_intercept), variance))
+        evidence = GaussianEvidence(rows.y, weights, bool(self.fit_intercept), variance)
+        return learn(self, bound, rows, evidence, monitor)
 
     def _of_scales(
         self, bound: BoundBasis, learned: LearnedScales | None, fitted: Fitted, rows: Rows
@@ -457,7 +460,7 @@ class SparseBayesRegressor(SparseRegression):
             return self
         rows = self._training_rows(X, y, sample_weight, noise_variance)
         candidates = Candidates.of(Columns().bind(rows.X), rows)
-        self._publish_columns(candidates, fit_candidates(self, candidates, rows))
+        self._publish_columns(candidates, fit_candidates(self, candidates, rows, monitor_of(self)))
         return self
 
     @available_if(_takes_statistics)

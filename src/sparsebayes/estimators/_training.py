@@ -15,11 +15,12 @@ from sparsebayes.core.prior import Prior
 from sparsebayes.core.result import Result
 from sparsebayes.estimators._callbacks import iteration_callback
 from sparsebayes.estimators._order import first_of_each, ordered_by
-from sparsebayes.fit import fit
+from sparsebayes.fit import MONITOR, fit, make_monitor
 from sparsebayes.priors import PerPart, as_prior
 from sparsebayes.rows.known_noise import KnownNoise
 from sparsebayes.rows.validation import as_counts
 from sparsebayes.scale_learning import LearnedScales, learn_scales
+from sparsebayes.solvers.monitor import FitMonitor
 
 MANY_ROWS, SAMPLE, ISOLATED = 1000, 64, 0.1  # rows; rows looked at; neighbours that a row needs
 LEARNED = ("evidence", "ard")  # values of gamma that are learned: one width, or a scale for each input
@@ -125,10 +126,16 @@ def learns(gamma: Any) -> bool:
     return isinstance(gamma, str) and gamma in LEARNED
 
 
-def learn(estimator: Any, bound: BoundBasis, rows: Rows, evidence: Any) -> LearnedScales:
+def learn(estimator: Any, bound: BoundBasis, rows: Rows, evidence: Any, monitor: FitMonitor) -> LearnedScales:
     """The functions at the scales that gamma="evidence" or "ard" learns."""
     prior_of_parts(estimator.prior, bound)  # an error now rather than after the search
-    return learn_scales(with_scales(estimator, bound), rows.X, evidence)
+    return learn_scales(with_scales(estimator, bound), rows.X, evidence, monitor=monitor)
+
+
+def monitor_of(estimator: Any) -> FitMonitor:
+    """The monitor of a fit, which also sees how long the search for scales takes."""
+    given = estimator.get_params(deep=False) | {"callback": iteration_callback(estimator)}
+    return make_monitor(*(given[name] for name in MONITOR))
 
 
 def with_scales(estimator: Any, bound: BoundBasis) -> BoundBasis:
@@ -161,11 +168,14 @@ class Candidates:
         return Candidates(self.bound.select(kept.tolist()), self.numbers[kept])
 
 
-def fit_candidates(estimator: Any, candidates: Candidates, rows: Rows, **options: Any) -> Result:
-    """The fitted model of these functions and rows, by the parameters of the estimator and further options."""
+def fit_candidates(estimator: Any, candidates: Candidates, rows: Rows, monitor: FitMonitor, **options: Any) -> Result:
+    """The fitted model of these functions and rows, by the parameters of the estimator and further options.
+
+    monitor : that of the whole fit, which says how much time is left.
+    """
     prior = prior_of_parts(estimator.prior, candidates.bound)
     operator = candidates.bound.operator(rows.X)
-    options = fit_parameters(estimator) | options
+    options = fit_parameters(estimator) | {"max_time": monitor.time_left} | options
     if rows.noise is not None:
         options["likelihood"] = Gaussian(variance=rows.noise)
     return fit(operator, rows.y, prior=prior, sample_weight=rows.weights, **options)

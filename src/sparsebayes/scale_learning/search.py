@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
@@ -22,6 +23,7 @@ from sparsebayes.scale_learning.leave_one_out import LeaveOneOutPredictions, exc
 from sparsebayes.scale_learning.process import GaussianProcess
 from sparsebayes.scale_learning.screening import NONE, irrelevant_functions
 from sparsebayes.scale_learning.settings import DEFAULT, ScaleSearchSettings
+from sparsebayes.solvers.monitor import FitMonitor
 
 IMPOSSIBLE = 1e20  # value for the optimiser if a covariance is not positive definite
 
@@ -86,7 +88,11 @@ class LearnedScales:
 
 
 def learn_scales(
-    bound: BoundBasis, X: np.ndarray, evidence: Evidence, settings: ScaleSearchSettings = DEFAULT
+    bound: BoundBasis,
+    X: np.ndarray,
+    evidence: Evidence,
+    settings: ScaleSearchSettings = DEFAULT,
+    monitor: FitMonitor | None = None,
 ) -> LearnedScales:
     """Learn the scales of a basis by the GP log marginal likelihood.
 
@@ -102,13 +108,15 @@ def learn_scales(
         `LaplaceEvidence(codes, counts, center, likelihood)` for classes.
     settings : ScaleSearchSettings
         What the search depends on.
+    monitor : FitMonitor, optional
+        What the steps are reported to; it may end the search, which then has the best scales so far.
 
     Returns
     -------
     LearnedScales
         The basis at the best scales that were found.
     """
-    search, irrelevant = _Search(bound, X, evidence, settings), NONE
+    search, irrelevant = _Search(bound, X, evidence, settings, monitor or FitMonitor()), NONE
     process, all_rows = search.process, len(X) <= settings.rows
     best = search.by_few_rows()
     if evidence.low_rank and not all_rows:
@@ -130,8 +138,11 @@ class _Search:
     widest : log η of functions of the largest width.
     """
 
-    def __init__(self, bound: BoundBasis, X: np.ndarray, evidence: Evidence, settings: ScaleSearchSettings) -> None:
-        self.bound, self.X, self.evidence, self.settings = bound, X, evidence, settings
+    def __init__(
+        self, bound: BoundBasis, X: np.ndarray, evidence: Evidence, settings: ScaleSearchSettings, monitor: FitMonitor
+    ) -> None:
+        self.bound, self.X, self.evidence, self.settings, self.monitor = bound, X, evidence, settings, monitor
+        self.steps_taken = 0
         self.process = self._process(settings.rows)
         self.trial = self.process if len(X) <= settings.few_rows else self._process(settings.few_rows)
         self.scales, self.parts = self.process.n_scales, len(self.process.parts)
@@ -242,10 +253,12 @@ class _Search:
     def _maximise(
         self, process: GaussianProcess, theta: np.ndarray, steps: int, bounds: np.ndarray | None = None
     ) -> Point:
-        """L and θ after L-BFGS from θ, within bounds."""
+        """L and θ after L-BFGS from θ, within bounds; at once if the monitor has ended the search."""
         bounds, total = self.bounds if bounds is None else bounds, process.evidence.total
         start = np.clip(theta, bounds[:, 0], bounds[:, 1])
         first = process(start)[0]
+        if not self.monitor.going:
+            return first, start
         level = first if math.isfinite(first) else 0.0
 
         def downhill(theta: np.ndarray) -> tuple[float, np.ndarray]:
@@ -255,6 +268,14 @@ class _Search:
                 return IMPOSSIBLE, np.zeros_like(gradient)
             return (level - value) / total, -gradient / total
 
+        def report(intermediate_result: Any) -> None:
+            """Ends L-BFGS where the monitor says so."""
+            self.steps_taken += 1
+            noise = math.exp(-intermediate_result.x[-1]) if self.evidence.n_noise else math.nan
+            value = level - float(intermediate_result.fun) * total
+            if not self.monitor.search_step(self.steps_taken, value, self.bound.n_functions, noise):
+                raise StopIteration
+
         options = {"maxiter": steps, "ftol": self.settings.tol}
-        found = minimize(downhill, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+        found = minimize(downhill, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options, callback=report)
         return level - float(found.fun) * total, found.x

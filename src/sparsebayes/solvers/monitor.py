@@ -17,6 +17,7 @@ from sparsebayes.core.solver import Monitor, Solution
 from sparsebayes.core.units import Units
 
 ROUNDING = 1e-6  # of the objective: by so much less a solution may end below a model on its way
+MOMENT = 1e-3  # seconds, of a fit for which no time is left
 MANY_FUNCTIONS, LONG = 1000, 60.0  # functions in a model, and seconds, from which a fit says what could be done
 
 
@@ -44,17 +45,21 @@ class Progress:
     n_active : int
         Functions in the model.
     noise_variance : float
-        σ² of the model.
+        σ² of the model; NaN if there is none.
+    stage : str
+        What is going on: "fit", or "scales" while the scales of a kernel are learned, when the objective is the
+        log marginal likelihood of the Gaussian process.
     """
 
     iteration: int
     objective: float
     n_active: int
     noise_variance: float
+    stage: str = "fit"
 
     def __str__(self) -> str:
         return (
-            f"iteration {self.iteration:5d}   log evidence {self.objective:14.4f}   "
+            f"{self.stage:7s} iteration {self.iteration:5d}   log evidence {self.objective:14.4f}   "
             f"active {self.n_active:5d}   noise variance {self.noise_variance:.4g}"
         )
 
@@ -133,6 +138,12 @@ class FitMonitor(Monitor):
         return time.perf_counter() - self.began > self.max_time
 
     @property
+    def time_left(self) -> float | None:
+        """Seconds that are left, some even if none are; None for no limit."""
+        left = self.max_time - (time.perf_counter() - self.began)
+        return max(left, MOMENT) if math.isfinite(left) else None
+
+    @property
     def going(self) -> bool:
         """Whether the fit may go on."""
         return not self.stopped and not self.out_of_time and super().going
@@ -149,13 +160,22 @@ class FitMonitor(Monitor):
 
     def _show(self, state: Any, iteration: int, printed: bool) -> bool:
         """Print a model and show it to the callback, unless that has stopped the fit; False to stop."""
-        progress = Progress(iteration, state.objective + self.offset, state.size, self.factor / state.beta)
+        self._tell(Progress(iteration, state.objective + self.offset, state.size, self.factor / state.beta), printed)
+        self._warn_once(state.size)
+        return self.going
+
+    def search_step(self, iteration: int, log_evidence: float, functions: int, noise_variance: float) -> bool:
+        """Show a step of the search for the scales of a kernel; False to stop."""
+        progress = Progress(iteration, log_evidence, functions, noise_variance, "scales")
+        self._tell(progress, self.verbose > 1 or iteration % 10 == 1)
+        return self.going
+
+    def _tell(self, progress: Progress, printed: bool) -> None:
+        """Print the progress and show it to the callback, unless that has stopped the fit."""
         if self.verbose and printed:
             print(progress, file=sys.stderr)
         if self.callback is not None and not self.stopped and self.callback(progress):
             self.stopped = True
-        self._warn_once(state.size)
-        return self.going
 
     def _keep_best(self, state: Any) -> None:
         """Remember where the objective of the problem was highest, without the arrays of the state."""

@@ -147,7 +147,7 @@ def warn_about(result: Result, monitor: FitMonitor, rows: float) -> None:
 def _why_it_ended(monitor: FitMonitor) -> str:
     """Why a fit ended before it converged, and what could be done."""
     if monitor.out_of_time:
-        return f"The fit stopped at max_time={monitor.max_time:g} s before it converged; raise max_time or tol."
+        return "The fit ran out of max_time before it converged; raise max_time or tol."
     if len(monitor.path) >= monitor.max_iter:
         return f"The fit stopped at max_iter={monitor.max_iter} iterations before it converged; raise max_iter or tol."
     return (
