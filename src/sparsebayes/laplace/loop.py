@@ -229,33 +229,32 @@ class LaplaceFit:
 
 @dataclass(frozen=True, eq=False)
 class Damping:
-    """By how much steps in log α are shortened where the alternation of α and mode does not converge.
+    """What steps in log α are multiplied by where the alternation of α and mode converges slowly or not at all.
 
-    share : what is left of a step: less of it after steps that are not shorter than the shortest so far (an
-        alternation between two points has such steps for ever), more again after those that are.
-    swing : the share of the last step that the one before it takes back, if it does: a secant.
+    factor : what the last step is multiplied by: less than 1 if it takes back some of the one before (a secant),
+        after a few steps more than 1 if it is short and repeats it.
+    share : what is left of steps that swing: less after those that are not shorter than the shortest so far (an
+        alternation between two points has such steps for ever), more again after others.
     shortest, taken, last : the shortest step so far, how many there were, and the last one.
     """
 
     settings: LaplaceSettings
+    factor: float = 1.0
     share: float = 1.0
-    swing: float = 0.0
     shortest: float = math.inf
     taken: int = 0
     last: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
-    @property
-    def factor(self) -> float:
-        """What the last step is multiplied by."""
-        return self.share / (1 + self.swing)
-
     def after(self, step: np.ndarray) -> Damping:
         """The damping of a further step; that of a first one if functions were deleted since the last."""
-        size, settings = float(np.abs(step).max()), self.settings
+        size, settings, share = float(np.abs(step).max()), self.settings, self.share
         if len(step) != len(self.last) or not self.last.any():
             return Damping(settings, shortest=size, last=step)
-        share, shorter = self.share, size < settings.shorter * self.shortest
-        if self.taken >= settings.undamped:
-            share = min(1.0, settings.recovery * share) if shorter else 0.5 * share
-        swing = max(-float(step @ self.last) / float(self.last @ self.last), 0.0)
-        return Damping(settings, share, swing, min(size, self.shortest), self.taken + 1, step)
+        repeats, patient = float(step @ self.last) / float(self.last @ self.last), self.taken < settings.undamped
+        if not patient:
+            swings = repeats < 0 and size >= settings.shorter * self.shortest
+            share = 0.5 * share if swings else min(1.0, settings.recovery * share)
+        factor = share / (1 - min(repeats, 0.0))
+        if repeats > 0 and not patient and size < settings.near:
+            factor = min(self.factor / max(1 - repeats, 1e-3), settings.longest)
+        return Damping(settings, factor, share, min(size, self.shortest), self.taken + 1, step)

@@ -14,9 +14,11 @@ class LaplaceSettings:
     rounding : a step predicted to gain less is the last if it is not half of the one before, in nats per row.
     reached : what Newton's method may leave to gain, in nats per row, for its end to count as the mode.
     alternations : most alternations of mode and α.
-    undamped : alternations before steps in α are damped.
-    shorter, recovery : a step must be shorter than this share of the shortest so far, or the next are halved;
-        if it is, they grow by this factor until they are whole again.
+    undamped : alternations before steps in α are damped or lengthened.
+    shorter, recovery : a step that swings back must be shorter than this share of the shortest so far, or the
+        next are halved; otherwise they grow by this factor until they are whole again.
+    near, longest : a step in α that repeats the last one and is shorter than this is lengthened, at most by this
+        factor.
     climbs : halvings of a step in α that lowers the evidence, if only steps that raise it are taken.
     rough : largest change of a log α at which α counts as roughly settled.
     fresh_gain : what a selection from an empty model must gain over the one before it, in nats.
@@ -44,6 +46,8 @@ class LaplaceSettings:
     undamped: int = 4
     shorter: float = 0.9
     recovery: float = 1.25
+    near: float = 0.1
+    longest: float = 8.0
     climbs: int = 4
     rough: float = 1e-2
     fresh_gain: float = 0.1
