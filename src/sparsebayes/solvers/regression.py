@@ -24,7 +24,7 @@ from sparsebayes.solvers.monitor import FitMonitor, SparsityWarning
 
 FEW_ROWS, NOT_SPARSE = 20, 0.8  # from so many rows on, a model with more than this share of them is not sparse
 LEAST_NOISE = 1e-25  # of the mean square of the target: below it rounding alone is larger
-MISFIT = 10.0  # how many times the given noise variance the residuals may have
+MISFIT = 1000.0  # how many times the given noise variance the residuals may have
 
 
 class NoiseCollapseWarning(UserWarning):
