@@ -18,6 +18,8 @@ from sparsebayes.core.result import Result
 from sparsebayes.laplace import number_classes
 from sparsebayes.solvers.candidates import CandidateScores
 
+Places = tuple[np.ndarray, np.ndarray]  # distinct rows of a class, and their weights
+
 
 def row_order(X: Any) -> tuple[np.ndarray, np.ndarray]:
     """The rows in lexicographic order, and for each of them in that order the number of its distinct row.
@@ -85,8 +87,8 @@ class ClassOrder:
             mine = numbers[order] == k
             groups, inverse = np.unique(group[mine], return_inverse=True)
             where.append((groups, np.bincount(inverse, counts[order][mine])))
-        by_rows = cmp_to_key(lambda a, b: _compared(where[int(a)], where[int(b)]))  # type: ignore[call-overload]
-        places = np.asarray(sorted(range(len(labels)), key=by_rows))
+        ranked = sorted(enumerate(where), key=cmp_to_key(_compared))
+        places = np.asarray([place for place, _ in ranked])
         return cls(labels, places, np.argsort(places)[numbers])
 
     def restored(self, result: Result) -> Result:
@@ -111,8 +113,9 @@ class ClassOrder:
         )
 
 
-def _compared(a: tuple[np.ndarray, np.ndarray], b: tuple[np.ndarray, np.ndarray]) -> int:
-    """−1 if a class with these distinct rows and weights comes before another, 1 if after it, 0 if undecided."""
+def _compared(one: tuple[int, Places], other: tuple[int, Places]) -> int:
+    """−1 if a class, with its distinct rows and their weights, comes before another, 1 if after it, else 0."""
+    a, b = one[1], other[1]
     size = min(len(a[0]), len(b[0]))
     different = np.flatnonzero((a[0][:size] != b[0][:size]) | (a[1][:size] != b[1][:size]))
     if not len(different):
@@ -128,8 +131,7 @@ def in_order(result: Result, numbers: np.ndarray) -> Result:
     """
     order = np.lexsort((numbers[result.active], result.output))
     if not np.array_equal(order, np.arange(len(order))):
-        names = ("active", "output", "mean", "alpha", "gamma")
-        moved = {name: getattr(result, name)[order] for name in names}
+        moved = {name: getattr(result, name)[order] for name in ("active", "output", "mean", "alpha", "gamma")}
         covariance, centre = result.covariance[order][:, order], result.centre[..., order]
         result = replace(result, **moved, covariance=covariance, centre=centre)
     scores = result.candidates

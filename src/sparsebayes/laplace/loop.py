@@ -41,6 +41,7 @@ from sparsebayes.solvers.monitor import FitMonitor
 class LaplaceSolution:
     """Where a loop ended: the mode, and the state among all candidates of its rows there.
 
+    converged : whether the best additions were tried and none raised the Laplace evidence.
     others : the largest q² − s and gain of the candidates that are not among those of the rows.
     """
 
@@ -88,7 +89,7 @@ class LaplaceFit:
             state = self.modes.state(mode.expansion, mode.J, mode.alpha)
             following = self._round(mode, state) if going else None
             if following is None:
-                return LaplaceSolution(self, *(self._completed(mode, state) if going else (mode, state)), going)
+                return LaplaceSolution(self, mode, state, going)
             monitor.note("round", len(np.setdiff1d(following.J, mode.J)), following.state)
             mode = following
             del state  # the rows of G that it holds need not outlive the round
@@ -142,32 +143,17 @@ class LaplaceFit:
         following = None if improved is state else self._better(improved, mode, least)
         return self._added(mode, state, least) if following is None and growing else following
 
-    def _completed(self, mode: Mode, state: State) -> tuple[Mode, State]:
-        """The model and its state among all candidates, with what additions still gain if B is held fixed.
-
-        B moves with f, so that such an addition may lower the Laplace evidence by a little; α is where its
-        derivative vanishes with B held fixed, and which functions are in the model is decided in the same way.
-        The model as it was, if the evidence falls by more than a little, or additions do not come to an end.
-        """
-        settings, tol = self.modes.settings, self.monitor.tol
-        least, end = mode.objective - settings.completion_loss, (mode, state)
-        for _ in range(settings.completions):
-            if not state.scores.best_gain > tol:
-                return mode, state
-            following = self._added(mode, state, least)
-            if following is None or not self.monitor.going:
-                break
-            mode, state = following, self.modes.state(following.expansion, following.J, following.alpha)
-        return end
-
     def _added(self, mode: Mode, state: State, least: float) -> Mode | None:
-        """The model with the best additions that are nearly independent, else with the best one alone."""
+        """The model with the best additions that are nearly independent, else with one of them alone.
+
+        B moves with f, so that an addition that gains with B held fixed may lower the Laplace evidence.
+        """
         settings, scores = self.modes.settings, state.scores
         gain = to_numpy(scores.gain)
         order = np.argsort(-gain, kind="stable")[: 2 * settings.batch]
         order = order[gain[order] > settings.batch_share * scores.best_gain]
         batch = order[independent(state, order, settings.batch, settings.independence)]
-        for chosen in (batch, order[:1]) if len(batch) > 1 else (batch,):
+        for chosen in [batch, *batch[:, None]] if len(batch) > 1 else [batch]:
             following = None
             with suppress(NotPositiveDefinite):  # raised if they cannot be told from the active ones
                 following = self._better(state.extended(chosen, take(scores.alpha, chosen)), mode, least)

@@ -126,7 +126,7 @@ def report(end: LaplaceSolution, units: Units, monitor: FitMonitor, **known: Any
         intercept=units.target_mean + tau * model.b,
         centre=own * means[None, :] + norms[None, :] * (linear.root @ linear.side.T),
         intercept_covariance=root @ namespace(root).matrix_transpose(root),
-        certificate=certify(state).counting(*end.others),
+        certificate=certify(state, tried=end.converged).counting(*end.others),
         trace=tuple(monitor.trace),
         candidates=CandidateScores.of(state, unit, rows.numbers(every), rows.split(every)[1]),
         **known,

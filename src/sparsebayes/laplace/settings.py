@@ -28,9 +28,8 @@ class LaplaceSettings:
     growth, small : a round of the solver ends when it has made the model this many times larger, and larger
         than `small` functions: further from where it was made the expansion means little.
     batch, batch_share, independence : if a round of the solver is not taken, at most this many additions are
-        tried together, of at least this share of the best gain, with |cosines| below this in the metric C⁻¹.
-    completions, completion_loss : most additions at the end that gain with B held fixed although the Laplace
-        evidence does not rise, and what they may lower it by, in nats.
+        tried together, then one by one, of at least this share of the best gain, with |cosines| below this in
+        the metric C⁻¹.
     low_rank_tolerance : largest error of the diagonal of a kernel matrix of low rank, relative to its largest
         element.
     substitutes, additions : for a kernel of low rank, which true columns a fit ends on beside those of its
@@ -58,8 +57,6 @@ class LaplaceSettings:
     batch: int = 8
     batch_share: float = 0.1
     independence: float = 0.6
-    completions: int = 8
-    completion_loss: float = 0.1
     low_rank_tolerance: float = 1e-7
     substitutes: int = 2
     additions: int = 32

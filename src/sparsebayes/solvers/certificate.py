@@ -43,7 +43,8 @@ class Certificate:
         Largest eigenvalue of the joint Hessian in (log α, log σ²).
     is_local_maximum : bool
         Whether all of these say so. A step in log α that gains nothing (flat directions of an ill-conditioned
-        basis) does not count against it.
+        basis) does not count against it. With a likelihood that is not Gaussian all of these are for its curvature
+        held fixed, and additions that were tried and did not raise the evidence do not count against it either.
     at_noise_floor : bool
         Whether the estimated noise is at its floor, where the evidence has no maximum in it.
     """
@@ -71,22 +72,23 @@ class Certificate:
         Certificate
             The same solution among all candidates.
         """
-        gain = max(self.gain_outside, gain)
         return replace(
             self,
             theta_outside=max(self.theta_outside, theta),
-            gain_outside=gain,
+            gain_outside=max(self.gain_outside, gain),
             is_local_maximum=self.is_local_maximum and gain <= GAIN_TOLERANCE,
         )
 
 
-def certify(state: Any) -> Certificate:
+def certify(state: Any, tried: bool = False) -> Certificate:
     """Test whether a solution is a local maximum: additions, single α, the noise, and the joint Hessian.
 
     Parameters
     ----------
     state : State
         The solution; a state that has a method `certificate` of its own (as closed forms do) is asked for it.
+    tried : bool
+        Whether the additions that gain by their scores were tried, and did not raise what is maximised.
 
     Returns
     -------
@@ -101,7 +103,7 @@ def certify(state: Any) -> Certificate:
     gradient = noise_gradient(state) if free else 0.0
     hessian = to_numpy(gradient_and_hessian(state, free)[1])
     curvature = float(np.linalg.eigvalsh(0.5 * (hessian + hessian.T))[-1])
-    settled = gain <= GAIN_TOLERANCE and (step <= STEP_TOLERANCE or step_gain <= NO_GAIN)
+    settled = (tried or gain <= GAIN_TOLERANCE) and (step <= STEP_TOLERANCE or step_gain <= NO_GAIN)
     settled = settled and abs(gradient) <= GRADIENT_TOLERANCE * state.problem.quadratic.n
     return Certificate(
         theta_outside=float(np.max(to_numpy(state.scores.theta))),
