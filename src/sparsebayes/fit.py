@@ -157,7 +157,8 @@ def _within_floating_point(path: Path, prior: Prior, solver: Solver, monitor: Fi
             result = path.fit(prior, solver, monitor)
     except (ArithmeticError, np.linalg.LinAlgError) as error:
         raise ValueError(message) from error
-    if not all(np.isfinite(to_numpy(x)).all() for x in (result.mean, result.intercept, result.log_evidence)):
+    weights = [*to_numpy(result.mean).ravel(), *to_numpy(result.intercept).ravel()]
+    if not np.isfinite(weights).all() or math.isnan(result.log_evidence):  # constant targets have infinite evidence
         raise ValueError(message)
     return result
 
