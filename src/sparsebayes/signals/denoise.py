@@ -101,8 +101,9 @@ class SignalDenoiser:
         shrinkage : Shrinkage
             Of the signal as it is, without shifts.
         """
-        missing = np.isnan(signal)
-        return self._filled(signal, missing, return_std) if missing.any() else self._denoised(signal, return_std)
+        if np.isnan(signal).any():
+            return self._filled(signal, np.isnan(signal), return_std)
+        return self._denoised(signal, return_std)
 
     def _filled(self, signal: np.ndarray, missing: np.ndarray, return_std: bool) -> Denoised:
         """`denoise` with missing samples: EM from an interpolation, with the noise of observed samples."""

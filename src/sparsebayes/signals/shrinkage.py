@@ -175,7 +175,7 @@ def shrink_by_risk(
     if not sigma2 > 0:
         constants = np.full(len(operator.bands), math.nan)
         return Shrinkage(w, w, 0.0, constants, SmoothnessRule(0.0, constants), operator.bands)
-    usable = usable_variance(sigma2, w)
+    usable = sigma2 if noise_variance is None else usable_variance(sigma2, w)
     if constants is None:
         constants = _best_constants(w, operator, 1 / math.sqrt(usable), settings.risk)
     return replace(shrink_with(w, operator, usable, constants), noise_variance=sigma2)
