@@ -36,10 +36,12 @@ def probabilities(result, columns, moderated=True):
     return np.exp(log_probabilities(result, columns, moderated))
 
 
-def _usable(Phi, labels, **arguments):
+def _usable(Phi, labels, certified=True, **arguments):
     """A fit that ended, with finite numbers, probabilities that are some, and a path that never fell."""
     result = fit_classes(Phi, labels, **arguments)
-    assert result.converged
+    assert result.converged == certified
+    if arguments.get("tol", 1e-6) <= 1e-5:  # a coarser tolerance certifies nothing
+        assert result.certificate.is_local_maximum == certified
     numbers = [result.mean, result.covariance, result.alpha, result.intercept, result.centre]
     numbers += [result.intercept_covariance, result.log_evidence, result.objective, result.evidence_path]
     for each in numbers:
@@ -81,7 +83,12 @@ def test_a_column_that_is_the_label(center):
 @pytest.mark.parametrize("prior", [Laplace(1e3), Gamma(1.0, 1e-3), Smoothness(0.3), "ric", Laplace(1e-2)], ids=repr)
 def test_separable_classes_under_priors_broad_and_narrow(K, center, prior):
     X, labels = _blobs(K, apart=30.0, seed=4, N=60)
-    _usable(_kernel(X), labels, prior=prior, fit_intercept=center)
+    if not isinstance(prior, Gamma):
+        _usable(_kernel(X), labels, prior=prior, fit_intercept=center)
+        return
+    # the best α jumps with f between the two modes of the prior times the evidence: there is no maximum, and it is said
+    with pytest.warns(ConvergenceWarning, match="not certified"):
+        _usable(_kernel(X), labels, certified=False, prior=prior, fit_intercept=center)
 
 
 @two_and_three
@@ -189,8 +196,14 @@ def test_weights_of_any_size(K, kind):
         "hundred": np.full(40, 1e2),
         "million": np.full(40, 1e6),
     }[kind]
-    for Phi in (X, _kernel(X)):
-        _usable(Phi, labels, sample_weight=weights)
+    _usable(X, labels, sample_weight=weights)
+    if (kind, K) != ("million", 3):
+        _usable(_kernel(X), labels, sample_weight=weights)
+        return
+    # every row a million times: rounding hides the mode of weights this large, and the fit says so
+    with pytest.warns(ConvergenceWarning, match="not certified"):
+        result = _usable(_kernel(X), labels, certified=False, sample_weight=weights)
+    assert result.log_evidence > -20
 
 
 @two_and_three

@@ -182,22 +182,27 @@ class LaplaceFit:
     def settle(self, mode: Mode, tol: float) -> Mode:
         """Alternate between α at the mode's expansion and the mode at these α, until no log α moves by `tol`.
 
+        If that does not come to an end, the best mode on the way.
         The alternation divides the error by about five each time; where it does not, `Damping` shortens it.
         """
-        damping = Damping(self.modes.settings)
+        damping, best, step = Damping(self.modes.settings), mode, np.zeros(1)
         for _ in range(self.modes.settings.alternations):
             if not mode.reached or not self.monitor.consult(mode.state):
                 break
+            best = mode if mode.objective > best.objective else best
             state = polish(mode.state)
             ratio = state.alpha * take(mode.linear.scale, state.J) ** 2 / take(mode.alpha, state.J)
             step = np.log(to_numpy(ratio))
             if np.abs(step).max() < tol and state.size == mode.state.size:
-                break
+                return mode
             damping = damping.after(step)
             following = self._moved(mode, state.J, ratio**damping.factor)
             if following is mode:
-                break
+                return mode
             mode = following
+        else:
+            if np.abs(step).max() > self.modes.settings.rough:
+                return best  # under some priors the best α jumps with f, so that no α is where it should be
         return mode
 
     def _moved(self, mode: Mode, kept: np.ndarray, ratio: Array) -> Mode:
@@ -239,7 +244,7 @@ class Damping:
         repeats, patient = float(step @ self.last) / float(self.last @ self.last), self.taken < settings.undamped
         if not patient:
             swings = repeats < 0 and size >= settings.shorter * self.shortest
-            share = 0.5 * share if swings else min(1.0, settings.recovery * share)
+            share = max(0.5 * share, settings.least_share) if swings else min(1.0, settings.recovery * share)
         factor = share / (1 - min(repeats, 0.0))
         if repeats > 0 and not patient and size < settings.near:
             factor = min(self.factor / max(1 - repeats, 1e-3), settings.longest)

@@ -17,6 +17,7 @@ class LaplaceSettings:
     undamped : alternations before steps in α are damped or lengthened.
     shorter, recovery : a step that swings back must be shorter than this share of the shortest so far, or the
         next are halved; otherwise they grow by this factor until they are whole again.
+    least_share : what is left at least of a step that is halved again and again.
     near, longest : a step in α that repeats the last one and is shorter than this is lengthened, at most by this
         factor.
     climbs : halvings of a step in α that lowers the evidence, if only steps that raise it are taken.
@@ -45,6 +46,7 @@ class LaplaceSettings:
     undamped: int = 4
     shorter: float = 0.9
     recovery: float = 1.25
+    least_share: float = 1 / 16
     near: float = 0.1
     longest: float = 8.0
     climbs: int = 4
