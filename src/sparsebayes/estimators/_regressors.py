@@ -187,18 +187,15 @@ class SparseRegression(RegressorMixin, SparseModel):
 def _publish(model: Any, candidates: Candidates, fitted: Fitted, bars: ErrorBars, **more: Any) -> None:
     """Set the fitted attributes of a regressor; `more` are those that not both regressors have."""
     result = fitted.result
-    publish(
-        model,
-        candidates,
-        fitted,
-        _error_bars=bars,
-        intercept_=float(result.intercept[0]),
-        alpha_=result.alpha,
-        gamma_=result.gamma,
-        noise_variance_=getattr(result.likelihood, "variances", result.noise_variance),
-        noise_shape_=_noise_shape(result.likelihood),
-        **more,
-    )
+    common = {
+        "_error_bars": bars,
+        "intercept_": float(result.intercept[0]),
+        "alpha_": result.alpha,
+        "gamma_": result.gamma,
+        "noise_variance_": getattr(result.likelihood, "variances", result.noise_variance),
+        "noise_shape_": _noise_shape(result.likelihood),
+    }
+    publish(model, candidates, fitted, **(common | more))
 
 
 def _noise_shape(likelihood: Any) -> float:
@@ -312,6 +309,8 @@ class RelevanceVectorRegressor(SparseRegression):
         bars = self._bars(fitted, rows, learned, more["excess_variance_"])
         components = fitted.basis.contributions(rows.X, fitted.result.mean)
         components = None if components is None else rows.given(components)
+        if rows.noise is not None:
+            more["noise_variance_"] = rows.given(rows.noise)
         _publish(self, candidates, fitted, bars, dual_coef_=fitted.result.mean, components_=components, **more)
         return self
 

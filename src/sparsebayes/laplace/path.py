@@ -88,7 +88,8 @@ def judged(result: Result, monitor: FitMonitor) -> Result:
     A coarser tolerance than that of the certificate certifies nothing.
     """
     certificate = result.certificate
-    if not result.converged or certificate.is_local_maximum or monitor.tol > GAIN_TOLERANCE:
+    flat = certificate.gain_outside <= GAIN_TOLERANCE and certificate.log_alpha_step <= GAIN_TOLERANCE
+    if not result.converged or certificate.is_local_maximum or flat or monitor.tol > GAIN_TOLERANCE:
         return result
     monitor.remarks.append(
         "The fit ended at a model that is not certified as a maximum of the evidence with the curvature of the "

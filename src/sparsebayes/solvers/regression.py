@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -118,7 +119,7 @@ def report(solution: Solution, units: Units, monitor: Monitor, certificate: Any 
     )
 
 
-def warn_about(result: Result, monitor: FitMonitor, rows: float) -> None:
+def warn_about(result: Result, monitor: FitMonitor, rows: float = math.inf) -> None:
     """Warn of a noise estimate that collapsed, a model that is not sparse, and a fit that ended too early.
 
     rows : how many rows there are, infinite if that is unknown.
