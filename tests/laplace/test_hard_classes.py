@@ -40,8 +40,6 @@ def _usable(Phi, labels, certified=True, **arguments):
     """A fit that ended, with finite numbers, probabilities that are some, and a path that never fell."""
     result = fit_classes(Phi, labels, **arguments)
     assert result.converged == certified
-    if arguments.get("tol", 1e-6) <= 1e-5:  # a coarser tolerance certifies nothing
-        assert result.certificate.is_local_maximum == certified
     numbers = [result.mean, result.covariance, result.alpha, result.intercept, result.centre]
     numbers += [result.intercept_covariance, result.log_evidence, result.objective, result.evidence_path]
     for each in numbers:
@@ -88,7 +86,7 @@ def test_separable_classes_under_priors_broad_and_narrow(K, center, prior):
         _usable(_kernel(X), labels, prior=prior, fit_intercept=center)
         return
     # the best α jumps with f between the two modes of the prior times the evidence: there is no maximum, and it is said
-    with pytest.warns(ConvergenceWarning, match="not certified"):
+    with pytest.warns(ConvergenceWarning, match="alpha does not settle"):
         _usable(_kernel(X), labels, certified=False, prior=prior, fit_intercept=center)
 
 
@@ -202,7 +200,7 @@ def test_weights_of_any_size(K, kind):
         _usable(_kernel(X), labels, sample_weight=weights)
         return
     # every row a million times: rounding hides the mode of weights this large, and the fit says so
-    with pytest.warns(ConvergenceWarning, match="not certified"):
+    with pytest.warns(ConvergenceWarning, match="alpha does not settle"):
         result = _usable(_kernel(X), labels, certified=False, sample_weight=weights)
     assert result.log_evidence > -20
 

@@ -79,23 +79,24 @@ class LaplacePath:
 
         end = AllCandidates(self.operator, self.settings).run(fit_of)
         units = Units(end.fit.rows.n, self.fit_intercept)
-        return judged(report(end, units, monitor, likelihood=likelihood, classes=classes), monitor)
+        return judged(report(end, units, monitor, likelihood=likelihood, classes=classes), end, monitor)
 
 
-def judged(result: Result, monitor: FitMonitor) -> Result:
-    """The result, which has converged only if it is certified; else the monitor knows the reason.
+def judged(result: Result, end: LaplaceSolution, monitor: FitMonitor) -> Result:
+    """The result, which has not converged if α or functions that were never tried could still move.
 
-    A coarser tolerance than that of the certificate certifies nothing.
+    Additions that gain with the curvature held fixed were tried at the end, and did not raise the Laplace
+    evidence: the certificate, which is for the curvature held fixed, counts them, but the fit is at its end. A
+    coarser tolerance than that of the certificate certifies nothing.
     """
-    certificate = result.certificate
+    certificate = certify(end.among_all, tried=True).counting(*end.others)
     flat = certificate.gain_outside <= GAIN_TOLERANCE and certificate.log_alpha_step <= GAIN_TOLERANCE
     if not result.converged or certificate.is_local_maximum or flat or monitor.tol > GAIN_TOLERANCE:
         return result
     monitor.remarks.append(
-        "The fit ended at a model that is not certified as a maximum of the evidence with the curvature of the "
-        f"likelihood held fixed: an addition would gain {certificate.gain_outside:.2g} nats, a log alpha would move by "
-        f"{certificate.log_alpha_step:.2g} (see certificate_); the probabilities are usable, but compare another "
-        "solver or prior."
+        "The fit ended where alpha does not settle, so that the model is not certified as a maximum of the evidence: "
+        f"a log alpha would move by {certificate.log_alpha_step:.2g}, and functions that were not tried would gain "
+        f"{max(end.others[1], 0.0):.2g} nats (see certificate_); try prior='uniform', or another solver."
     )
     return replace(result, converged=False)
 
@@ -127,7 +128,7 @@ def report(end: LaplaceSolution, units: Units, monitor: FitMonitor, **known: Any
         intercept=units.target_mean + tau * model.b,
         centre=own * means[None, :] + norms[None, :] * (linear.root @ linear.side.T),
         intercept_covariance=root @ namespace(root).matrix_transpose(root),
-        certificate=certify(state, tried=end.converged).counting(*end.others),
+        certificate=certify(state).counting(*end.others),
         trace=tuple(monitor.trace),
         candidates=CandidateScores.of(state, unit, rows.numbers(every), rows.split(every)[1]),
         **known,

@@ -44,7 +44,7 @@ class Certificate:
     is_local_maximum : bool
         Whether all of these say so. A step in log α that gains nothing (flat directions of an ill-conditioned
         basis) does not count against it. With a likelihood that is not Gaussian all of these are for its curvature
-        held fixed, and additions that were tried and did not raise the evidence do not count against it either.
+        held fixed; an addition that gains then may still lower the evidence, and is not made.
     at_noise_floor : bool
         Whether the estimated noise is at its floor, where the evidence has no maximum in it.
     """
