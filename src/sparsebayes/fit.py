@@ -158,8 +158,8 @@ def _within_floating_point(path: Path, prior: Prior, solver: Solver, monitor: Fi
             result = path.fit(prior, solver, monitor)
     except (ArithmeticError, np.linalg.LinAlgError) as error:
         raise ValueError(message) from error
-    weights = [*to_numpy(result.mean).ravel(), *to_numpy(result.intercept).ravel()]
-    if not np.isfinite(weights).all() or math.isnan(result.log_evidence):  # constant targets have infinite evidence
+    finite = np.isfinite(to_numpy(result.mean)).all() and np.isfinite(to_numpy(result.intercept)).all()
+    if not finite or math.isnan(result.log_evidence):  # constant targets have infinite evidence
         raise ValueError(message)
     return result
 

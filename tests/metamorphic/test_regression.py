@@ -53,6 +53,7 @@ def test_nothing_changes(name, change, seed):
     _assert_same(after.fitted(MODELS[name]), _plain(name, seed), CHANGES[change], name, data, after)
 
 
+@pytest.mark.filterwarnings("ignore::sparsebayes.SparsityWarning")  # a rough kernel selects most rows
 @pytest.mark.filterwarnings("ignore::sparsebayes.NoiseCollapseWarning")
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize("name", [name for name in MODELS if not is_exception("weights or repeated rows", name)])

@@ -46,7 +46,7 @@ def test_estimators_have_max_time():
 
 
 @pytest.mark.parametrize(
-    ("size", "ago", "kind"), [(1001, 0.0, SparsityWarning), (5, 61.0, SlowFitWarning)], ids=["functions", "seconds"]
+    ("size", "ago", "kind"), [(1001, 3.0, SparsityWarning), (5, 61.0, SlowFitWarning)], ids=["functions", "seconds"]
 )
 def test_a_fit_that_gets_out_of_hand_says_so_once(size, ago, kind):
     class Large:

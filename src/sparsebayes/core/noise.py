@@ -113,6 +113,6 @@ class Gaussian(Specification):
         self.check()
         if variance is not None:
             return GaussianNoise(units.target_scale**2 / variance, estimate=False)
-        c, d = self.prior or (0.0, 0.0)
+        c, d = (0.0, 0.0) if self.prior is None else self.prior
         ceiling = 1 / (NOISE_FLOOR * units.target_spread)
         return GaussianNoise(1 / FIRST_NOISE, True, float(c), float(d) / units.target_scale**2, ceiling)

@@ -18,7 +18,8 @@ from sparsebayes.core.units import Units
 
 ROUNDING = 1e-6  # of the objective: by so much less a solution may end below a model on its way
 MOMENT = 1e-3  # seconds, of a fit for which no time is left
-MANY_FUNCTIONS, LONG = 1000, 60.0  # functions in a model, and seconds, from which a fit says what could be done
+# a fit that has so many functions after some seconds, or takes so many seconds, says what could be done
+MANY_FUNCTIONS, SOME_SECONDS, LONG = 1000, 2.0, 60.0
 
 
 class SparsityWarning(UserWarning):
@@ -201,13 +202,14 @@ class FitMonitor(Monitor):
     def _warn_once(self, size: int) -> None:
         """Say, once, that a fit is heading for very many functions or takes long, and what could be done."""
         seconds = time.perf_counter() - self.began
-        if self._said or (size <= MANY_FUNCTIONS and seconds <= LONG):
+        many = size > MANY_FUNCTIONS and seconds > SOME_SECONDS
+        if self._said or not (many or seconds > LONG):
             return
         self._said = True
         warn(
             f"The model has {size} functions after {seconds:.0f} s, and the fit goes on; a wider kernel (a smaller "
             "gamma, or gamma='evidence'), prior='bic' or fewer columns make it sparser, max_time ends it.",
-            SparsityWarning if size > MANY_FUNCTIONS else SlowFitWarning,
+            SparsityWarning if many else SlowFitWarning,
         )
 
     def note(self, name: str, count: int, state: Any) -> None:

@@ -36,8 +36,10 @@ def candidate_pool(quadratic: Quadratic, most: int, settings: ActiveSetSettings)
             return chosen
     order = np.argsort(h, kind="stable")
     places = np.linspace(0, quadratic.size - 1, size)
-    # rounded towards the nearer end, so that the sign of t does not matter either
-    lower = places < 0.5 * (quadratic.size - 1)
+    # rounded towards the nearer end, in the middle to the larger |h|: the sign of t does not matter either
+    below, above = (np.abs(h[order[round_(places).astype(np.int64)]]) for round_ in (np.floor, np.ceil))
+    middle = 0.5 * (quadratic.size - 1)
+    lower = (places < middle) | ((places == middle) & (below > above))
     return order[np.where(lower, np.floor(places), np.ceil(places)).astype(np.int64)]
 
 
