@@ -130,7 +130,15 @@ def learns(gamma: Any) -> bool:
 def learn(estimator: Any, bound: BoundBasis, rows: Rows, evidence: Any, monitor: FitMonitor) -> LearnedScales:
     """The functions at the scales that gamma="evidence" or "ard" learns."""
     prior_of_parts(estimator.prior, bound)  # an error now rather than after the search
-    return learn_scales(with_scales(estimator, bound), rows.X, evidence, monitor=monitor)
+    bound = with_scales(estimator, bound)
+    try:
+        with np.errstate(all="ignore"):  # the search takes no step to where the evidence is not a number
+            return learn_scales(bound, rows.X, evidence, monitor=monitor)
+    except (ArithmeticError, np.linalg.LinAlgError) as error:
+        raise ValueError(
+            f"gamma={estimator.gamma!r} cannot be learned: the kernel at the rows of X leaves the range of floating "
+            "point; rescale X, or give gamma a number."
+        ) from error
 
 
 def monitor_of(estimator: Any) -> FitMonitor:

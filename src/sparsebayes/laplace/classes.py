@@ -17,6 +17,7 @@ from sparsebayes.laplace.predictions import log_probabilities
 POINTS = 64  # pairs of points that an average over softmax outputs is taken at
 WIDTHS = (4.0, 16.0)  # standard deviations of an output beyond which its sigmoid needs more points
 NODES = (33, 129, 257)
+RIDGES = (1e-10, 1e-7, 1e-4, 1.0)  # of the largest element: added to a covariance until it has a root
 SMALLEST = 1e-300  # keeps the logarithm of a probability finite
 
 
@@ -235,7 +236,7 @@ class Multinomial(ClassLikelihood):
         contrast = sort - 1 / self.outputs  # what all outputs share does not change the probabilities
         spread = contrast @ covariance @ xp.matrix_transpose(contrast)
         typical = xp.max(xp.abs(spread), axis=(1, 2))[:, None, None]
-        L = xp.linalg.cholesky(spread + eye[None, :, :] * (1e-10 * typical + SMALLEST))
+        L = _root(spread, eye[None, :, :] * typical + SMALLEST * eye[None, :, :])
         # contrasts have one dimension less: the last pivot is what is added above, and rounding
         L = L * xp.astype(xp.arange(self.outputs) < self.outputs - 1, mean.dtype)
         total = xp.zeros_like(mean)
@@ -251,6 +252,16 @@ def _log_sigmoid(f: Array) -> Array:
     """−log(1+exp(−f)), without overflow."""
     xp = namespace(f)
     return xp.clip(f, None, 0.0) - xp.log1p(xp.exp(-xp.abs(f)))
+
+
+def _root(spread: Array, ridge: Array) -> Array:
+    """L (N, K, K) with LLᵀ = spread, and as little of the ridge as it takes."""
+    for share in RIDGES[:-1]:
+        try:
+            return namespace(spread).linalg.cholesky(spread + share * ridge)
+        except Exception:  # every library raises a class of its own here
+            continue
+    return namespace(spread).linalg.cholesky(spread + RIDGES[-1] * ridge)
 
 
 @lru_cache

@@ -83,8 +83,11 @@ class LearnedScales:
         """
         if not (self.all_rows and self.process.all_parts):
             return 0.0
-        process = LeaveOneOutPredictions.of_process(self.process, self.theta)
-        return excess_variance(process, LeaveOneOutPredictions.of_result(result, columns, y, counts), counts)
+        with np.errstate(all="ignore"):
+            process = LeaveOneOutPredictions.of_process(self.process, self.theta)
+            sparse = LeaveOneOutPredictions.of_result(result, columns, y, counts)
+            excess = excess_variance(process, sparse, counts)
+        return excess if math.isfinite(excess) else 0.0  # a kernel beyond floating point says nothing
 
 
 def learn_scales(
