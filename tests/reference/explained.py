@@ -17,8 +17,7 @@ ROW_ORDER = (
     "nothing; the pivots of K ≈ LLᵀ are drawn in that order. Log evidence before and now: {}."
 )
 SIGN = (
-    "The pool that the first model is pruned from no longer depends on the sign of t. Log evidence before and now: {}; "
-    "elsewhere such a change gains as often as it loses."
+    "The pool that the first model is pruned from no longer depends on the sign of t. Log evidence before and now: {}."
 )
 EXPLAINED: dict[str, str] = {
     "gamma evidence beside Spike": SAMPLED_PART,

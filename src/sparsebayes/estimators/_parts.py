@@ -65,7 +65,7 @@ def model_of_parts(model: Any, parts: Any, with_bars: bool) -> tuple[Fitted, Err
 
 
 def _as_list(model: Any, parts: Any) -> list[Any]:
-    """The parts that were asked for, if the model has parts."""
+    """The parts that are to predict, if the model has parts."""
     if not isinstance(model._fitted.basis, BoundConcatenation):
         kernel = f"kernel={model.kernel!r}" if hasattr(model, "kernel") else type(model).__name__
         raise ValueError(f"parts needs a kernel of several parts, such as RBF() + Spike(), got {kernel}.")

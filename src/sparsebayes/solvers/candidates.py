@@ -42,7 +42,7 @@ class CandidateScores:
     def of(cls, state: Any, unit: Array, function: np.ndarray, output: np.ndarray | None = None) -> Any:
         """The scores at a `State` of all candidates: S_user = S·unit, Q_user = Q·√unit with unit = ν²/τ².
 
-        A state that has a method `candidate_scores` of its own (as closed forms do) is asked for them.
+        A state that has a method `candidate_scores` of its own (as closed forms do) supplies them itself.
         """
         if hasattr(state, "candidate_scores"):
             return state.candidate_scores(unit, function)

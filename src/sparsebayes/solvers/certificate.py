@@ -86,7 +86,7 @@ def certify(state: Any, tried: bool = False) -> Certificate:
     Parameters
     ----------
     state : State
-        The solution; a state that has a method `certificate` of its own (as closed forms do) is asked for it.
+        The solution; a state that has a method `certificate` of its own (as closed forms do) supplies it itself.
     tried : bool
         Whether the additions that gain by their scores were tried, and did not raise what is maximised.
 
