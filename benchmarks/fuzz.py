@@ -46,7 +46,7 @@ KERNELS = (
     "rbf", "rbf", "laplacian", "matern", "rational-quadratic", "poly", "linear", "cosine", "sigmoid",
     "histogram-intersection", "linear-spline", "cubic-spline", "thin-plate-spline",
 )  # fmt: skip
-SOLVERS = ("auto", "active-set", "sequential", "mackay", "em", "greedy", "thorough")
+SOLVERS = ("auto", "active-set", "sequential", "mackay", "em", "greedy")
 PRIORS = ("uniform", "aic", "bic", "ric")
 
 

@@ -27,6 +27,8 @@ def test_linear_algebra_equals_numpys_in_either_order_and_namespace(order, size)
         product = np.asarray(_array.lower_transposed_times(convert(lower), untouched))
         np.testing.assert_allclose(product, lower.T @ wide, rtol=1e-9, atol=1e-6)
         np.testing.assert_array_equal(np.asarray(untouched), wide)
+        gram = np.asarray(_array.lower_gram(convert(lower)))
+        np.testing.assert_allclose(gram, lower.T @ lower, rtol=1e-9, atol=1e-6)
         x = np.asarray(_array.solve_positive(convert(A), convert(b)))
         np.testing.assert_allclose(A @ x, b, rtol=1e-6, atol=1e-6)
         shifted = _array.add_diagonal(convert(A), convert(b))
@@ -38,6 +40,16 @@ def test_linear_algebra_equals_numpys_in_either_order_and_namespace(order, size)
         np.testing.assert_allclose(weighted, b @ A**2)
         whole = np.asarray(_array.bordered(convert(A), convert(b), 7.0))
         np.testing.assert_array_equal(whole, np.block([[A, b[:, None]], [b[None, :], np.full((1, 1), 7.0)]]))
+
+
+@pytest.mark.parametrize("size", [255, 256, 257, 320, 331])
+def test_products_of_large_triangles_are_symmetric(size):
+    lower = np.asfortranarray(np.tril(np.random.default_rng(size).standard_normal((size, size))))
+    before = lower.copy()
+    gram = _array.lower_gram(lower)
+    np.testing.assert_allclose(gram, before.T @ before, atol=1e-11)
+    np.testing.assert_array_equal(gram, gram.T)
+    np.testing.assert_array_equal(lower, before)
 
 
 @pytest.mark.parametrize("xp", [np, array_api_strict])

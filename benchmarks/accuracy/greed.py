@@ -23,21 +23,24 @@ from sparsebayes import (
     Bias,
     FixedPoint,
     LinearSpline,
+    Search,
     Sequential,
     Spike,
+    Sweep,
     ThinPlateSpline,
     Wavelet,
     fit,
 )
 from sparsebayes.datasets import make_signal
 
+GROUPS = tuple(Sweep(size) for size in (16, 8, 4, 2))
 SOLVERS = {
     "sequential": Sequential(),
     "sequential, annealing": Sequential(annealing=10),
-    "active set": ActiveSet(),
-    "active set, annealing": ActiveSet(annealing=10),
-    "active set, regrowth": ActiveSet(regrowth=4),
-    "active set, annealing, regrowth": ActiveSet(annealing=10, regrowth=4),
+    "active set": ActiveSet(effort="fast"),
+    "active set, annealing": ActiveSet(effort=Search(annealing=10)),
+    "active set, regrowth": ActiveSet(effort=Search(last=GROUPS)),
+    "active set, annealing, regrowth": ActiveSet(effort=Search(annealing=10, last=GROUPS)),
 }
 ABOUT = """*Annealing*: the solver also starts at a noise variance of 0.3 of the mean square of t and lowers it in ten
 geometric steps, each from the solution of the one before; the better of the two models is kept. *Regrowth*:

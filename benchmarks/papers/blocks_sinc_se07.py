@@ -35,20 +35,20 @@ everywhere: a constant over a half can belong to either part, and counts in none
 With exchanges of single functions alone (active-set) the splines carry Sinc, but also model a broad block in
 the left half, which wavelets then correct; greedy selection (sequential, the algorithm of Tipping & Faul
 2003) leaves everything to the wavelets.
-With groups of functions removed and regrown (thorough) the evidence is far higher, and the two are separated,
+With groups of functions removed and regrown (high) the evidence is far higher, and the two are separated,
 though in some draws a smooth trend under the blocks stays with the splines, and has the higher evidence for
 it. The optima need fewer functions than the 88 printed, at the same error. Splines alone end with fewer
 functions and less error than printed. The solver of Haar wavelets alone is the closed form (auto).
 ([greed.md](greed.md) has the same signals with other noise.)"""
-# factor of Sinc beside Blocks (None: each of standard deviation 1), basis, prior, solver
+# factor of Sinc beside Blocks (None: each of standard deviation 1), basis, prior, solver or effort
 RUNS = [
-    (None, "Haar and splines", "ric", "thorough"),
+    (None, "Haar and splines", "ric", "high"),
     (None, "Haar and splines", "ric", "active-set"),
     (None, "Haar and splines", "ric", "sequential"),
     (None, "Haar and splines", "uniform", "active-set"),
     (None, "Haar", "ric", "auto"),
     (None, "splines", "ric", "active-set"),
-    (3.0, "Haar and splines", "ric", "thorough"),
+    (3.0, "Haar and splines", "ric", "high"),
     (3.0, "Haar and splines", "uniform", "active-set"),
     (3.0, "Haar", "ric", "auto"),
     (3.0, "splines", "ric", "active-set"),
@@ -91,8 +91,9 @@ def figure(factor: float | None, label: str, prior: str, solver: str, seed: int)
     """S, splines, MSE, objective, and how well the parts match the signals (NaN for a single part)."""
     X, y, f, sigma2 = blocks_and_sinc(factor, seed)
     given = sigma2 if prior == "uniform" else None
+    how = {"effort": solver} if solver == "high" else {"solver": solver}
     model = RelevanceVectorRegressor(
-        BASES[label], prior=prior, solver=solver, noise_variance=given, fit_intercept=False, random_state=seed
+        BASES[label], prior=prior, **how, noise_variance=given, fit_intercept=False, random_state=seed
     )
     model.fit(X, y - y.mean())
     mse = float(np.mean((model.predict(X) + y.mean() - f) ** 2))

@@ -48,7 +48,7 @@ def shrinkage(ax: Any, n: int = 1024) -> None:
 def together(axes: Any) -> None:
     """Figure 7 (c), and figure 8 on the right: Haar wavelets and thin-plate splines under RIC."""
     X, y, f, _ = blocks_and_sinc(SINC, DRAW)
-    model = RelevanceVectorRegressor(BOTH, prior="ric", solver="thorough", fit_intercept=False)
+    model = RelevanceVectorRegressor(BOTH, prior="ric", effort="high", fit_intercept=False)
     model.fit(X, y - y.mean())
     mean = model.predict(X) + y.mean()
     axes[0].plot(X[:, 0], y, ".", ms=2, color="#BBBBBB")

@@ -35,7 +35,7 @@ but the splines model the blocks as well, which they do not in print. It depends
 too, which the paper does not mention: with unit norms splines alone keep as many functions as printed, and
 both together more. What disagrees in any case: the MSE of splines alone is larger than printed, that of both
 together is below 0.0085 in every draw, and the model without a prior separates the two nearly as well, which
-it does not in print. The components are separated, though less cleanly than by `solver="thorough"`: splines
+it does not in print. The components are separated, though less cleanly than by `effort="high"`: splines
 carry a trend under the blocks.
 """
 

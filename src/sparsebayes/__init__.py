@@ -36,6 +36,7 @@ from sparsebayes.estimators import (
     Selection,
     SparseBayesClassifier,
     SparseBayesRegressor,
+    SparsityPath,
     WaveletDenoiser,
     denoise,
     select,
@@ -44,7 +45,7 @@ from sparsebayes.fit import fit
 from sparsebayes.laplace import Bernoulli, GeneralizedNormal, LaplaceLikelihood, Multinomial
 from sparsebayes.priors import Gamma, Laplace, PerPart, Prior, Smoothness, Uniform
 from sparsebayes.signals import DCT, Orthonormal, Spike, Wavelet
-from sparsebayes.solvers import ActiveSet, ActiveSetSettings, FixedPoint, Sequential
+from sparsebayes.solvers import ActiveSet, ActiveSetSettings, FixedPoint, Search, Sequential, Sweep
 from sparsebayes.solvers.candidates import CandidateScores
 from sparsebayes.solvers.certificate import Certificate
 from sparsebayes.solvers.monitor import Move, Progress, SlowFitWarning, SparsityWarning
@@ -62,8 +63,9 @@ __all__ = [
     "Greedy", "HistogramIntersection", "Kernel", "KernelProduct", "KernelSum", "Laplace", "LaplaceLikelihood",
     "Laplacian", "Linear", "LinearSpline", "Matern", "Move", "MultiScale", "Multinomial", "NoiseCollapseWarning",
     "Orthonormal", "PerPart", "Periodic", "Polynomial", "Precomputed", "Prior", "Progress", "RationalQuadratic",
-    "RelevanceVectorClassifier", "RelevanceVectorRegressor", "Result", "Selection", "Sequential", "Sigmoid",
-    "SlowFitWarning", "Smoothness", "Solver", "SparseBayesClassifier", "SparseBayesRegressor", "SparsityWarning",
-    "Spike", "ThinPlateSpline", "Uniform", "Wavelet", "WaveletDenoiser", "__version__", "denoise", "fit", "select",
+    "RelevanceVectorClassifier", "RelevanceVectorRegressor", "Result", "Search", "Selection", "Sequential", "Sigmoid",
+    "SlowFitWarning", "Smoothness", "Solver", "SparseBayesClassifier", "SparseBayesRegressor", "SparsityPath",
+    "SparsityWarning", "Spike", "Sweep", "ThinPlateSpline", "Uniform", "Wavelet", "WaveletDenoiser", "__version__",
+    "denoise", "fit", "select",
 ]
 # fmt: on

@@ -21,6 +21,7 @@ Indices = Sequence[int] | np.ndarray  # which functions (or positions): bookkeep
 
 BLOCK = 1 << 15  # elements looked at together: small enough to stay in the cache
 LEAF, LARGEST_SPLIT = 64, 512  # sizes between which a triangular inverse by halves beats LAPACK's
+SMALLEST_TRIANGLE = 256  # size from which a product of triangles is worth more calls than one
 PANEL = 32  # columns that a QR works on together
 FEW, SMALL_PRODUCT = 32, 500_000  # rows and multiplications below which BLAS need not copy a factor first
 NARROWEST = 8  # columns: strips narrower than this are no product of matrices
@@ -149,6 +150,19 @@ def lower_times(L: Array, X: Array) -> Array:
 def lower_transposed_times(L: Array, X: Array) -> Array:
     """LᵀX for a lower triangular L."""
     return _triangular_product(L, X.copy(), transposed=True) if is_numpy(X) else L.T @ X
+
+
+def lower_gram(L: Array) -> Array:
+    """LᵀL for a lower triangular L; a large one at two fifths of the cost of a symmetric product."""
+    if not is_numpy(L) or L.shape[0] < SMALLEST_TRIANGLE:
+        return L.T @ L
+    gram = scipy.linalg.lapack.dlauum(L, lower=1)[0]  # its lower triangle
+    for k in range(0, len(gram), LEAF):  # in blocks, which stay in the cache
+        rest = k + LEAF
+        corner = np.tril(gram[k:rest, k:rest])
+        gram[k:rest, k:rest] = corner + np.tril(corner, -1).T
+        gram[k:rest, rest:] = gram[rest:, k:rest].T
+    return gram.T  # symmetric, and stored by rows
 
 
 def few_times(A: Array, B: Array) -> Array:

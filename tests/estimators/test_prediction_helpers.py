@@ -197,9 +197,8 @@ def test_samples_of_a_closed_form_whose_covariance_is_diagonal():
 
 def test_samples_of_sparse_rows():
     X, _, model = _table()
-    assert_array_equal(
-        model.sample_y(scipy.sparse.csr_array(X), 2, random_state=0), model.sample_y(X, 2, random_state=0)
-    )
+    sparse, dense = (model.sample_y(rows, 2, random_state=0) for rows in (scipy.sparse.csr_array(X), X))
+    assert_allclose(sparse, dense, rtol=1e-12)  # sums of products in another order
 
 
 def test_seeds_of_samples():
@@ -290,7 +289,7 @@ def test_a_part_by_number_name_object_or_an_equal_object():
 
 def test_part_without_functions_has_the_intercept_alone():
     X, y, _ = make_sinc(60, random_state=0)
-    model = RelevanceVectorRegressor(RBF(gamma=0.1) + Spike(), prior="ric").fit(X, y)
+    model = RelevanceVectorRegressor(RBF(gamma=0.1) + Spike(), prior="ric", effort="fast").fit(X, y)
     assert model._fitted.basis.parts[1].n_functions == 0
     mean, std = model.predict(X, return_std=True, parts=["part1"])
     assert_allclose(mean, model.intercept_)

@@ -105,7 +105,11 @@ def test_a_constant_that_an_intercept_makes_irrelevant_leaves_the_kernel_alone()
     rng = np.random.default_rng(0)
     X = rng.uniform(-3, 3, (100, 2))
     y = np.sin(X[:, 0]) + 0.1 * rng.standard_normal(100)
-    both, alone = (RelevanceVectorRegressor(kernel, gamma="evidence").fit(X, y) for kernel in (RBF() + Bias(), RBF()))
+    # the widths that are learned differ by 4e-5, after which a search need not end in the same maximum
+    both, alone = (
+        RelevanceVectorRegressor(kernel, gamma="evidence", effort="fast").fit(X, y)
+        for kernel in (RBF() + Bias(), RBF())
+    )
     np.testing.assert_array_equal(both.relevance_, alone.relevance_)
     assert both.log_evidence_ == pytest.approx(alone.log_evidence_, rel=1e-4)
 

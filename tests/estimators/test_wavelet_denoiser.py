@@ -1,6 +1,7 @@
 """Denoising: better than nothing everywhere, exact where it can be, and clear about what it cannot do."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import config_context
@@ -355,3 +356,26 @@ def test_memory_is_a_few_arrays(prior):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 8 * 8 * n
+
+
+@pytest.mark.parametrize("method", ["fit", "fit_transform"])
+@pytest.mark.parametrize("before", [False, True], ids=["first fit", "refit"])
+def test_a_fit_that_fails_leaves_the_denoiser_as_it_was(method, before, monkeypatch):
+    signals = np.random.default_rng(0).standard_normal((3, 64))
+    names = [f"sample {k}" for k in range(64)]
+    denoiser = WaveletDenoiser()
+    if before:
+        denoiser.fit(pd.DataFrame(signals, columns=names))
+    known = dict(vars(denoiser))
+    mixed = pd.DataFrame(signals[:, ::-1], columns=[0, *names[1:]])  # scikit-learn refuses such names
+    with pytest.raises(TypeError, match="feature names"):
+        getattr(denoiser, method)(mixed)
+    assert vars(denoiser) == known
+
+    def interrupted(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(WaveletDenoiser, "_publish", lambda self, *rest: setattr(self, "coef_", 0.0) or interrupted())
+    with pytest.raises(KeyboardInterrupt):
+        getattr(denoiser, method)(signals)
+    assert vars(denoiser) == known

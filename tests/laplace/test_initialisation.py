@@ -107,11 +107,11 @@ def _ripley(n, seed, gamma):
     return RBF(gamma).bind(X)(X), y
 
 
-def test_neither_annealing_nor_regrowth_is_used_on_expansions():
+def test_there_is_no_search_on_expansions():
     Phi, y = _ripley(150, 0, 2.0)
     plain, thorough = (
         fit(Phi, y, likelihood=Bernoulli(), solver=solver, fit_intercept=True)
-        for solver in (ActiveSet(), ActiveSet(annealing=4, regrowth=2))
+        for solver in (ActiveSet(effort="fast"), ActiveSet(effort="high"))
     )
     np.testing.assert_array_equal(thorough.active, plain.active)
     assert thorough.log_evidence == plain.log_evidence

@@ -7,7 +7,7 @@ import scipy.sparse
 from brute import LaplaceModel, codes, random_classes
 from scipy.linalg import block_diag
 
-from sparsebayes.bases.operators import DenseOperator, SparseOperator, StackedOperator
+from sparsebayes.bases import DenseOperator, SparseOperator, StackedOperator
 from sparsebayes.laplace import Bernoulli, Multinomial
 from sparsebayes.laplace.rows import LaplaceRows
 

@@ -9,7 +9,7 @@ from sparsebayes.bases.low_rank import pivoted_cholesky
 from sparsebayes.core.noise import GaussianNoise
 from sparsebayes.core.posterior import Problem
 from sparsebayes.core.prior import Uniform
-from sparsebayes.large_kernels.columns import TrueColumns
+from sparsebayes.large_kernels.columns import TrueColumns, norms_of
 from sparsebayes.large_kernels.low_rank import LowRankStatistics
 from sparsebayes.large_kernels.sampled_curvature import SampledCurvature
 from sparsebayes.rows.memory import summarise
@@ -232,3 +232,7 @@ def test_values_that_a_kernel_keeps_are_not_changed():
     J = np.asarray([0, 1])
     _block(SampledCurvature(columns, 30), J, np.ones(2), np.arange(len(t)))
     assert_array_equal(columns.subset(J)[1].kept, J)
+
+
+def test_squares_below_zero_by_rounding_are_zero():
+    np.testing.assert_array_equal(norms_of(np.asarray([-1e-20, 0.0, 4.0]), np.zeros(3), 9.0), [0.0, 0.0, 2.0])

@@ -17,7 +17,7 @@ from metamorphic.problems import (
 from metamorphic.transformations import TARGETS, Data, permuted
 from sklearn.base import clone
 
-from sparsebayes import RelevanceVectorClassifier, RelevanceVectorRegressor, SparseBayesRegressor
+from sparsebayes import RBF, RelevanceVectorClassifier, RelevanceVectorRegressor, SparseBayesRegressor, fit
 from sparsebayes.datasets import make_ripley, make_sinc2d
 
 REGRESSORS = KERNEL_MACHINES | LINEAR_MODELS
@@ -49,6 +49,29 @@ def test_order_of_classes(name, K, seed):
     np.testing.assert_allclose(
         swapped.predict_proba(data.queries)[:, order], plain.predict_proba(data.queries), atol=1e-5
     )
+
+
+FUNCTIONS = {
+    "tall": lambda X: X,
+    "wide": lambda X: np.tanh(X @ np.random.default_rng(0).standard_normal((X.shape[1], 150))),
+    "kernel": lambda X: RBF(0.3).bind(X)(X),
+}
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("K", [2, 3, 4])
+@pytest.mark.parametrize("prior", ["uniform", "bic"])
+@pytest.mark.parametrize("design", FUNCTIONS)
+def test_order_of_classes_of_fit(design, prior, K, seed):
+    X, y, _ = class_table(seed, K)
+    Phi, order = FUNCTIONS[design](X), np.roll(np.arange(K), 1)
+    options = {"likelihood": "bernoulli" if K == 2 else "multinomial", "prior": prior, "fit_intercept": True}
+    plain, swapped = (fit(Phi, labels, **options) for labels in (y, order[y]))
+    np.testing.assert_array_equal(np.unique(swapped.active), np.unique(plain.active))
+    np.testing.assert_allclose(
+        swapped.probabilities(Phi[:, swapped.active])[:, order], plain.probabilities(Phi[:, plain.active]), atol=1e-6
+    )
+    assert swapped.log_evidence == pytest.approx(plain.log_evidence, abs=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(6))

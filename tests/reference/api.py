@@ -22,7 +22,6 @@ from sparsebayes import (
 )
 
 EARLIER = hasattr(sparsebayes, "fit_classes")
-RENAMED = {"stages": "annealing", "rebuilds": "regrowth"}  # options of solvers
 
 
 def regressor(*args: Any, **options: Any) -> Any:
@@ -37,12 +36,12 @@ def linear_regressor(**options: Any) -> Any:
 
 def classifier(*args: Any, **options: Any) -> Any:
     """A `RelevanceVectorClassifier`, one softmax model where there are more than two classes."""
-    return RelevanceVectorClassifier(*args, **options)
+    return RelevanceVectorClassifier(*args, **_class_options(options))
 
 
 def linear_classifier(**options: Any) -> Any:
     """A `SparseBayesClassifier`, one softmax model where there are more than two classes."""
-    return SparseBayesClassifier(**options)
+    return SparseBayesClassifier(**_class_options(options))
 
 
 def one_vs_rest(*args: Any, linear: bool = False, **options: Any) -> Any:
@@ -50,7 +49,7 @@ def one_vs_rest(*args: Any, linear: bool = False, **options: Any) -> Any:
     make = SparseBayesClassifier if linear else RelevanceVectorClassifier
     if EARLIER:
         return make(*args, multi_class="ovr", **options)
-    return OneVsRestClassifier(make(*args, **options))
+    return OneVsRestClassifier(make(*args, **_class_options(options)))
 
 
 def fit(Phi: Any, t: Any = None, **options: Any) -> Any:
@@ -63,7 +62,7 @@ def fit_classes(Phi: Any, y: Any, *, n_classes: int, fit_intercept: bool, **opti
     if EARLIER:
         return sparsebayes.fit_classes(Phi, y, fit_intercept=fit_intercept, **options)
     likelihood = sparsebayes.Bernoulli() if n_classes == 2 else sparsebayes.Multinomial()
-    return sparsebayes.fit(Phi, y, likelihood=likelihood, fit_intercept=fit_intercept, **options)
+    return sparsebayes.fit(Phi, y, likelihood=likelihood, fit_intercept=fit_intercept, **_class_options(options))
 
 
 def select(X: Any, y: Any, candidates: Any, by: str) -> tuple[Any, list[int], dict[str, list[float]]]:
@@ -77,8 +76,15 @@ def select(X: Any, y: Any, candidates: Any, by: str) -> tuple[Any, list[int], di
 def solver(name: str, *args: Any, **options: Any) -> Any:
     """A solver object of this class with these options."""
     make = getattr(sparsebayes, name)
-    known = make().get_params()
-    return make(*args, **{key if key in known else RENAMED[key]: value for key, value in options.items()})
+    if EARLIER:
+        return make(*args, **options)
+    stages, rebuilds = options.pop("stages", 0), options.pop("rebuilds", 0)
+    if name == "ActiveSet":
+        groups = tuple(sparsebayes.Sweep(2**power) for power in range(rebuilds, 0, -1))
+        options["effort"] = sparsebayes.Search(annealing=stages, last=groups)
+    elif stages:
+        options["annealing"] = stages
+    return make(*args, **options)
 
 
 def operator(basis: Any, X: Any) -> Any:
@@ -88,13 +94,13 @@ def operator(basis: Any, X: Any) -> Any:
 
 def weights_of(model: Any) -> np.ndarray:
     """Posterior means of the weights, of an estimator."""
-    return np.asarray(model.dual_coef_ if hasattr(model, "dual_coef_") else model.coef_)
+    return np.asarray(model.dual_coef_ if hasattr(model, "dual_coef_") else model.active_coef_)
 
 
 def objective_of(model: Any) -> float | None:
     """Evidence plus log priors, of an estimator; None if unknown."""
-    result = getattr(model, "result_", getattr(model, "_result", None))
-    return None if result is None else result.objective
+    fitted = getattr(model, "_fitted", None)
+    return None if fitted is None else fitted.result.objective
 
 
 def noise_shape_of(model: Any) -> float | None:
@@ -127,11 +133,22 @@ def _like(values: np.ndarray, array: Any) -> Any:
     return array_api_compat.array_namespace(array).asarray(values)
 
 
+def _class_options(options: dict[str, Any]) -> dict[str, Any]:
+    """Options of a classifier in the words of the interface that is there."""
+    if not EARLIER and isinstance(options.get("solver"), str) and options["solver"] == "thorough":
+        return options | {"solver": sparsebayes.ActiveSet(effort="high")}
+    return options
+
+
 def _regression_options(options: dict[str, Any]) -> dict[str, Any]:
     """Options in the words of the interface that is there."""
     if EARLIER:
         return options
     options = dict(options)
+    if options.get("solver", "auto") in ("auto", "active-set"):
+        options["effort"] = sparsebayes.Search()  # the earlier interface had no search
+    elif options["solver"] == "thorough":
+        options |= {"solver": "auto", "effort": "high"}
     prior, shape = options.pop("noise_prior", None), options.pop("noise_shape", None)
     if prior is not None:
         options["likelihood"] = sparsebayes.Gaussian(prior=prior)

@@ -5,6 +5,9 @@ import math
 import numpy as np
 import pytest
 import scipy.sparse
+import sklearn
+from sklearn.base import clone
+from sliced_rows import Dataset
 
 from sparsebayes import (
     Gaussian,
@@ -96,7 +99,7 @@ def test_equal_variances_are_one_noise_variance(center, prior):
     assert (each.noise_variance, one.noise_variance) == (0.0, 0.3)
 
 
-@pytest.mark.parametrize("solver", ["greedy", "sequential", "mackay", "thorough"])
+@pytest.mark.parametrize("solver", ["greedy", "sequential", "mackay"])
 def test_all_solvers_find_the_same_evidence(solver):
     Phi, t, variances = data(3)
     found = fit(Phi, t, likelihood=Gaussian(variance=variances), prior="bic", solver=solver)
@@ -108,7 +111,9 @@ def test_all_solvers_find_the_same_evidence(solver):
 def test_a_callback_is_shown_the_evidence_of_the_rows():
     Phi, t, variances = data(4)
     seen = []
-    result = fit(Phi, t, likelihood=Gaussian(variance=variances), callback=lambda p: seen.append(p.objective))
+    result = fit(
+        Phi, t, likelihood=Gaussian(variance=variances), effort="fast", callback=lambda p: seen.append(p.objective)
+    )
     np.testing.assert_array_equal(seen, result.evidence_path[:-1])
 
 
@@ -146,11 +151,19 @@ def test_kernels(gamma, variance):
     f = np.sin(X[:, 0])
     y = f + np.sqrt(variances) * rng.standard_normal(80)
     model = RelevanceVectorRegressor(gamma=gamma, variance=variance).fit(X, y, noise_variance=variances)
-    X, f = X[abs(X[:, 0]) < 3], f[abs(X[:, 0]) < 3]
+    training, X, f = X, X[abs(X[:, 0]) < 3], f[abs(X[:, 0]) < 3]
     mean, std = model.predict(X, return_std=True)
     assert np.sqrt(np.mean((mean - f) ** 2)) < 0.01
     assert np.all(std < 0.2)
+    # Bars of f alone, of four to eight functions: neighbouring points err together, and functions that were not
+    # selected count as absent. Coverage by 2.5 deviations is 78 to 100 % over draws, as with one noise variance.
     assert np.mean(np.abs(mean - f) < 2.5 * std) > 0.7
+    if variance == "auto":
+        basis = model._fitted.basis
+        Phi, at = (np.column_stack([basis(rows), np.ones(len(rows))]) for rows in (training, X))
+        Sigma = np.linalg.inv(np.diag(np.append(model.alpha_, 0)) + (Phi.T / variances) @ Phi)
+        np.testing.assert_allclose(mean, at @ (Sigma @ (Phi.T @ (y / variances))), atol=1e-9)
+        np.testing.assert_allclose(std, np.sqrt(np.einsum("ij,jk,ik->i", at, Sigma, at)), rtol=1e-7)
     np.testing.assert_array_equal(model.noise_variance_, variances)
     assert model.noise_shape_ == 2
     assert model.excess_variance_ == 0
@@ -239,7 +252,42 @@ def test_bad_arguments_of_the_function():
         fit(Phi, t, likelihood=Gaussian(variance=variances), noise_variance=1.0)
     with pytest.raises(ValueError, match=r"^variance of Gaussian must have one value per row"):
         fit(Phi, t, likelihood=Gaussian(variance=variances[:4]))
-    with pytest.raises(ValueError, match=r"^variance of Gaussian must be None for chunks or rows on disk"):
+    with pytest.raises(ValueError, match=r"^variance of Gaussian must be None if Phi gives chunks: give Phi as one"):
         fit([(Phi, t)], likelihood=Gaussian(variance=variances))
-    with pytest.raises(ValueError, match=r"^noise_variance of fit must be None for chunks or rows on disk"):
+    with pytest.raises(ValueError, match=r"^noise_variance of fit must be None if X gives chunks: give X as one"):
         SparseBayesRegressor().fit([(Phi, t)], noise_variance=variances)
+
+
+@centred
+@pytest.mark.parametrize("memory", [2e-3, 4e-4], ids=["triangle", "passes"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rows_on_disk_equal_rows_in_memory(center, memory, weighted):
+    Phi, t, variances = data(10, N=60)
+    counts = np.random.default_rng(1).integers(0, 4, 60) if weighted else None
+    options = {"likelihood": Gaussian(variance=variances), "sample_weight": counts, "fit_intercept": center}
+    model = SparseBayesRegressor(fit_intercept=center)
+    whole, fitted = fit(Phi, t, **options), clone(model).fit(Phi, t, counts, noise_variance=variances)
+    with sklearn.config_context(working_memory=memory):
+        read, streamed = fit(Dataset(Phi), t, **options), model.fit(Dataset(Phi), t, counts, noise_variance=variances)
+    np.testing.assert_array_equal(read.active, whole.active)
+    np.testing.assert_allclose(read.mean, whole.mean, rtol=1e-6)
+    np.testing.assert_allclose(read.covariance, whole.covariance, rtol=1e-5)
+    assert read.log_evidence == pytest.approx(whole.log_evidence, rel=1e-9)
+    assert read.evidence_path[-1] == read.objective == pytest.approx(whole.objective, rel=1e-9)
+    assert streamed.log_evidence_ == pytest.approx(fitted.log_evidence_, rel=1e-9)
+    np.testing.assert_allclose(streamed.coef_, fitted.coef_, rtol=1e-6)
+    for ours, theirs in zip(streamed.predict(Phi, True), fitted.predict(Phi, True), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-6)
+
+
+def test_bad_noise_of_rows_on_disk():
+    Phi, t, variances = data()
+    with sklearn.config_context(working_memory=1e-3):
+        with pytest.raises(ValueError, match=r"^noise_variance of fit must have one value per row of X: X has 40"):
+            SparseBayesRegressor().fit(Dataset(Phi), t, noise_variance=variances[:5])
+        with pytest.raises(ValueError, match=r"^noise_variance was given twice"):
+            SparseBayesRegressor(noise_variance=1.0).fit(Dataset(Phi), t, noise_variance=variances)
+        with pytest.raises(ValueError, match=r"^noise_variance must be None if every row has a noise variance"):
+            fit(Dataset(Phi), t, likelihood=Gaussian(variance=variances), noise_variance=1.0)
+        with pytest.raises(ValueError, match=r"^sample_weight is zero for every row"):
+            SparseBayesRegressor().fit(Dataset(Phi), t, np.zeros(40), noise_variance=variances)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from sparsebayes.bases.operators import DenseOperator, SparseOperator, StackedOperator
+from sparsebayes.bases import DenseOperator, SparseOperator, StackedOperator
 from sparsebayes.core.quadratic import DenseQuadratic
 from sparsebayes.rows.lazy import LazyQuadratic
 from sparsebayes.rows.memory import summarise

@@ -143,6 +143,27 @@ def test_functions_nearly_alike_leave_no_row_with_more_than_itself(center, size)
     assert np.abs(found.mean - y).max() < 0.1
 
 
+@pytest.mark.parametrize("center", [False, True])
+@pytest.mark.parametrize(("size", "unit"), [(1e-160, 1e-16), (1e160, 1e16)])
+def test_units_of_functions_and_targets_do_not_matter(center, size, unit):
+    """Of φ → cφ, y → uy, α → αc²/u², σ² → σ²u² the product ασ² alone would leave the range of floating point."""
+    X, y = problem(5)
+    columns, alpha, noise = sparse_model(X, y, center)
+    expected = LeaveOneOutPredictions.of_weights(columns, y, alpha, noise, None, center)
+    alpha = alpha * (size / unit) ** 2
+    found = LeaveOneOutPredictions.of_weights(columns * size, y * unit, alpha, noise * unit**2, None, center)
+    np.testing.assert_allclose(found.mean / unit, expected.mean, rtol=1e-8)
+    np.testing.assert_allclose(found.variance / unit**2, expected.variance, rtol=1e-8)
+
+
+def test_functions_far_too_small_for_their_precisions_predict_nothing():
+    X, y = problem(5)
+    columns, alpha, noise = sparse_model(X, y, False)
+    found = LeaveOneOutPredictions.of_weights(columns * 1e-200, y, alpha, noise, None, False)
+    np.testing.assert_allclose(found.mean, 0, atol=1e-12)
+    np.testing.assert_allclose(found.variance, 0, atol=1e-12)
+
+
 def test_the_excess_is_what_the_process_expects_beyond_the_sparse_model():
     rng = np.random.default_rng(3)
     process, sparse = (

@@ -22,7 +22,8 @@ from sparsebayes.core.posterior import Problem
 from sparsebayes.core.quadratic import DenseQuadratic
 from sparsebayes.core.solver import Monitor
 from sparsebayes.datasets import make_signal
-from sparsebayes.signals.closed_form import DiagonalState, IdentityQuadratic, Orthonormal
+from sparsebayes.signals.closed_form import Orthonormal
+from sparsebayes.signals.diagonal import DiagonalState, IdentityQuadratic
 from sparsebayes.signals.transforms import DCTOperator
 from sparsebayes.signals.wavelet_transform import WaveletOperator
 from sparsebayes.solvers.sequential import Sequential

@@ -15,4 +15,6 @@ from sparsebayes.bases.kernels.products import Cosine, HistogramIntersection, Li
 from sparsebayes.bases.kernels.splines import CubicSpline, LinearSpline, ThinPlateSpline
 from sparsebayes.bases.kernels.stationary import RBF, Laplacian, Matern, RationalQuadratic, Stationary
 from sparsebayes.bases.low_rank import LowRankOperator, LowRankSettings
-from sparsebayes.bases.operators import DenseOperator, Operator, SparseOperator, StackedOperator, as_operator
+from sparsebayes.bases.operators import DenseOperator, Operator
+from sparsebayes.bases.sparse_operator import SparseOperator
+from sparsebayes.bases.stacked_operator import StackedOperator, as_operator

@@ -13,7 +13,8 @@ from sparsebayes._array import Array, device, namespace, take
 from sparsebayes.bases.contract import Basis, BoundBasis, ListedBasis, as_points, check_finite
 from sparsebayes.bases.kernels.products import FAR
 from sparsebayes.bases.kernels.scales import OneOrEach, Origin, about, check_degree, resolve_origin
-from sparsebayes.bases.operators import DenseOperator, Operator, SparseOperator
+from sparsebayes.bases.operators import DenseOperator, Operator
+from sparsebayes.bases.sparse_operator import SparseOperator
 
 
 class Columns(Basis):

@@ -13,7 +13,8 @@ from sklearn.base import BaseEstimator
 
 from sparsebayes._array import Array, asfloat64, namespace, take
 from sparsebayes.bases.contract import Basis, BoundBasis, Scale, as_indices, split
-from sparsebayes.bases.operators import DenseOperator, Operator, StackedOperator
+from sparsebayes.bases.operators import DenseOperator, Operator
+from sparsebayes.bases.stacked_operator import StackedOperator
 
 
 class HasParts(BaseEstimator):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
@@ -52,10 +53,13 @@ class BoundBasis(ABC):
     in_gaussian_process : bool
         Whether the Gaussian process that scales are learned from includes these functions. False for a
         complete orthonormal set, which that process cannot tell from noise.
+    is_one_kernel : bool
+        Whether all functions are one kernel at different centres, which may be too narrow for its rows.
     """
 
     by_row: bool = False
     in_gaussian_process: bool = True
+    is_one_kernel: bool = False
 
     @property
     @abstractmethod
@@ -213,6 +217,12 @@ class ListedBasis(BoundBasis):
 
 class Basis(BaseEstimator, ABC):
     """The specification of a set of basis functions. `a + b` puts the functions of both side by side."""
+
+    @classmethod
+    @cache
+    def _get_param_names(cls) -> list[str]:
+        """The names of the parameters, looked up once: scikit-learn reads the signature every time."""
+        return super()._get_param_names()
 
     @abstractmethod
     def bind(self, X: Array, sample_weight: Array | None = None, centres: Array | None = None) -> BoundBasis:

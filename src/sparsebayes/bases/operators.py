@@ -6,17 +6,16 @@ nothing of targets, priors or solvers; a fast transform or a low-rank factor has
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from sparsebayes import _array
 from sparsebayes._array import Array, Indices, asfloat64, is_numpy, namespace, take
+from sparsebayes.core.units import without_constants
 
 if TYPE_CHECKING:
     from sparsebayes.bases.low_rank import LowRankOperator
@@ -225,24 +224,6 @@ def block_means_and_norms(block: Array, weights: Array, center: bool) -> tuple[A
     return means, without_constants(norms, means, float(xp.sum(weights))) if center else norms
 
 
-def without_constants(norms: Array, means: Array, n: float) -> Array:
-    """Norms of centred columns, with 0 in place of what rounding leaves of a constant column.
-
-    Parameters
-    ----------
-    norms, means : arrays of shape (M,)
-        Norms of the columns about their means, and these means.
-    n : float
-        The sum of the row weights.
-
-    Returns
-    -------
-    array of shape (M,)
-    """
-    xp = namespace(norms)
-    return xp.where(norms <= 1e-13 * math.sqrt(n) * xp.abs(means), xp.zeros_like(norms), norms)
-
-
 class DenseOperator(Operator):
     """A design matrix held in memory.
 
@@ -304,146 +285,3 @@ class KernelMatrix(DenseOperator):
                 return None
             chosen.append(m)
         return np.asarray(chosen)
-
-
-class SparseOperator(Operator):
-    """A SciPy-sparse design matrix, of which only requested columns are ever made dense.
-
-    Parameters
-    ----------
-    X : SciPy sparse matrix or array of shape (N, M)
-        Φ.
-    """
-
-    def __init__(self, X: Any) -> None:
-        self.X = X.tocsc().astype(np.float64, copy=False)
-        self.shape = self.X.shape
-
-    def columns(self, J: Indices) -> Array:
-        """Φ[:, J] as a dense array."""
-        return self.X[:, np.asarray(J, dtype=np.int64)].toarray()
-
-    def adjoint(self, V: Array) -> Array:
-        """ΦᵀV."""
-        return np.asarray(self.X.T @ V)
-
-    def means_and_norms(self, weights: Array, center: bool) -> tuple[Array, Array]:
-        """Means and norms from the stored entries, each column divided by its largest entry first."""
-        total, scale = float(weights.sum()), abs(self.X).max(axis=0).toarray().ravel()
-        scale[scale == 0] = 1.0
-        unit = self.X.copy()
-        unit.data /= np.repeat(scale, np.diff(unit.indptr))
-        means, variances = mean_variance_axis(unit, axis=0, weights=weights)
-        if not center:
-            return np.zeros(self.shape[1]), scale * np.sqrt(total * (variances + means**2))
-        return scale * means, scale * without_constants(np.sqrt(total * variances), means, total)
-
-    def squares(self, weights: Array, shift: Array, scale: Array) -> Array:
-        """From the stored entries: Σ W (φ² − 2 shift φ)/scale² + shift² Σ W/scale².
-
-        The shifts are means of sparse columns, small beside their norms, so that little cancels; a column
-        where much does is made dense.
-        """
-        unit = self.X.multiply(1 / scale[None, :]).tocsc()
-        offset = (shift / scale)[:, None]
-        powers = np.asarray(unit.multiply(unit).T @ weights)
-        totals = offset**2 * weights.sum(axis=0)[None, :]
-        result = powers - 2 * offset * np.asarray(unit.T @ weights) + totals
-        for m in np.flatnonzero((result < 1e-6 * (powers + totals)).any(axis=1)).tolist():
-            column = (self.columns([m]) - shift[m]) / scale[m]
-            result[m] = (column * column)[:, 0] @ weights
-        return result
-
-
-class StackedOperator(Operator):
-    """Operators side by side: [Φ₁ Φ₂ …].
-
-    Parameters
-    ----------
-    parts : sequence of operators or matrices
-        Φ₁, Φ₂, …, at least one, all with the same number of rows.
-    """
-
-    def __init__(self, parts: Sequence[Any]) -> None:
-        self.parts = _as_parts(parts)
-        self.starts = np.cumsum([0] + [p.shape[1] for p in self.parts])
-        self.shape = (self.parts[0].shape[0], int(self.starts[-1]))
-
-    def columns(self, J: Indices) -> Array:
-        """Φ[:, J], each column from the part that it belongs to, in the order of J."""
-        order, pieces = [], []
-        for part, mine, numbers in self._owners(J):
-            order.append(mine)
-            pieces.append(part.columns(numbers))
-        if len(pieces) == 1:
-            return pieces[0]
-        if not pieces:
-            return self.parts[0].columns(J)
-        xp = namespace(*pieces)
-        return take(xp.concat(pieces, axis=1), np.argsort(np.concatenate(order)), axis=1)
-
-    def combination(self, J: Indices, weights: Array) -> Array:
-        """Φ[:, J] w as the sum of what each part adds to it."""
-        pieces = [part.combination(numbers, take(weights, mine)) for part, mine, numbers in self._owners(J)]
-        return sum(pieces[1:], start=pieces[0]) if pieces else self.parts[0].combination(J, weights)
-
-    def _owners(self, J: Indices) -> Iterator[tuple[Operator, np.ndarray, np.ndarray]]:
-        """Parts that own some of J, the positions of these in J, and their numbers within the part."""
-        J = np.asarray(J, dtype=np.int64)
-        owner = np.searchsorted(self.starts, J, side="right") - 1
-        for k in np.unique(owner):
-            mine = np.flatnonzero(owner == k)
-            yield self.parts[k], mine, J[mine] - self.starts[k]
-
-    def adjoint(self, V: Array) -> Array:
-        """ΦᵀV, one part below the other."""
-        return namespace(V).concat([part.adjoint(V) for part in self.parts], axis=0)
-
-    def squares(self, weights: Array, shift: Array, scale: Array) -> Array:
-        """The squares of every part."""
-        slices = [slice(a, a + part.shape[1]) for a, part in zip(self.starts.tolist(), self.parts, strict=False)]
-        pieces = [part.squares(weights, shift[s], scale[s]) for s, part in zip(slices, self.parts, strict=True)]
-        return namespace(weights).concat(pieces, axis=0)
-
-    def means_and_norms(self, weights: Array, center: bool) -> tuple[Array, Array]:
-        """The means and norms of every part."""
-        pairs = [part.means_and_norms(weights, center) for part in self.parts]
-        xp = namespace(weights)
-        return xp.concat([p[0] for p in pairs]), xp.concat([p[1] for p in pairs])
-
-
-def _as_parts(parts: Any) -> list[Operator]:
-    """The parts of a stack as operators, at least one, all with the same number of rows."""
-    try:
-        given = list(parts)
-    except TypeError:
-        given = []
-    if not given:
-        raise ValueError(f"parts must be a list of at least one operator or matrix, got {parts!r}.")
-    for part in given:
-        if not isinstance(part, Operator) and len(getattr(part, "shape", ())) != 2:
-            found = f"shape {tuple(part.shape)}" if hasattr(part, "shape") else repr(part)
-            raise ValueError(f"each of parts must be an operator or a matrix, got {found}.")
-    operators = [as_operator(part) for part in given]
-    rows = [part.shape[0] for part in operators]
-    if len(set(rows)) > 1:
-        raise ValueError(f"parts must have the same number of rows, got {rows}.")
-    return operators
-
-
-def as_operator(Phi: Any) -> Operator:
-    """A design matrix as an operator.
-
-    Parameters
-    ----------
-    Phi : Operator, SciPy sparse matrix or array of shape (N, M)
-        Φ.
-
-    Returns
-    -------
-    Operator
-        An operator unchanged, a matrix wrapped.
-    """
-    if isinstance(Phi, Operator):
-        return Phi
-    return SparseOperator(Phi) if hasattr(Phi, "tocsc") else DenseOperator(Phi)

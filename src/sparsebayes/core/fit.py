@@ -13,7 +13,7 @@ from sparsebayes.core.prior import Prior, Uniform
 from sparsebayes.core.quadratic import DenseQuadratic, Products
 from sparsebayes.core.result import Result
 from sparsebayes.core.solver import Monitor, Solution, Solver
-from sparsebayes.core.units import Units
+from sparsebayes.core.units import NothingToModel, Units, without_constants
 
 
 def fit_matrix(
@@ -52,13 +52,14 @@ def fit_matrix(
     """
     units = Units.of_target(t, np.ones(len(t)), fit_intercept)
     means = Phi.mean(axis=0) if fit_intercept else np.zeros(Phi.shape[1])
-    norms = units.norms_of(np.sum((Phi - means) ** 2, axis=0), means)
+    norms = without_constants(np.linalg.norm(Phi - means, axis=0), means, units.n)
     kept = np.flatnonzero(norms)  # a column that is zero, or constant beside an intercept, is no function
+    if not len(kept):
+        raise NothingToModel("Phi has no usable column: every column is zero (or constant, with fit_intercept=True).")
     units = units.with_columns(kept, norms[kept], means[kept])
     columns, target = (Phi[:, kept] - units.means) / units.norms, units.scaled(t)
     tt, h, G = float(target @ target), columns.T @ target, columns.T @ columns
-    data = _MatrixData(columns, target)
-    quadratic = DenseQuadratic(units.rows_counted, tt, h, G, offset=units.offset, products=data)
+    quadratic = DenseQuadratic(units.rows_counted, tt, h, G, offset=units.offset, products=_MatrixData(columns, target))
     prior, noise, monitor = prior or Uniform(), Gaussian().noise(units, noise_variance), Monitor()
     problem = Problem(quadratic, prior.resolve(units.n), noise, prior.units(units.unit, units.kept))
     return result_of((solver or Greedy()).solve(problem, monitor.in_units(units)), units, monitor)

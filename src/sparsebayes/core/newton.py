@@ -72,7 +72,7 @@ def gradient_and_hessian(state: State, with_noise: bool) -> tuple[Array, Array]:
     first, second, by_beta, by_beta2, mixed = prior.derivatives(state.alpha, state.beta, state.unit)
     root = xp.sqrt(state.alpha)
     scaled_factor = state.inverse_factor * root[None, :]
-    B = scaled_factor.T @ scaled_factor  # A^½ΣA^½
+    B = xa.lower_gram(scaled_factor)  # A^½ΣA^½
     weight = root * state.mean
     power = weight * weight  # αμ²
     shrink = 1 - state.gamma  # α diag Σ

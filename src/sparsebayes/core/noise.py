@@ -20,7 +20,8 @@ class GaussianNoise:
     """y = f + ε, ε ~ N(0, 1/β), with an optional Gamma(c, d) prior on β [T01, eq. 6].
 
     beta : β, the precision that a fit starts from, or keeps if `estimate` is False.
-    c, d : the prior, which adds c log β − dβ to the objective [T01, eq. 36].
+    c, d : the prior, which adds c log β − dβ to the objective [T01, eq. 36], β in the user's units.
+    unit : what turns β into the user's units; d is that of the solver's.
     beta_max : the ceiling on β. Once t lies in the span of fewer than N columns the evidence grows without
         bound as 1/β → 0; the ceiling (a floor under the noise variance) keeps the numbers finite.
     """
@@ -30,6 +31,7 @@ class GaussianNoise:
     c: float = 0.0
     d: float = 0.0
     beta_max: float = math.inf
+    unit: float = 1.0
 
     @property
     def variance(self) -> float:
@@ -58,8 +60,8 @@ class GaussianNoise:
         return self.estimate and beta >= self.beta_max * (1 - AT_FLOOR)
 
     def log_prior(self, beta: float) -> float:
-        """c log β − dβ; 0 if the noise is given."""
-        return self.c * math.log(beta) - self.d * beta if self.estimate else 0.0
+        """c log β − dβ, β in the user's units; 0 if the noise is given."""
+        return self.c * math.log(beta * self.unit) - self.d * beta if self.estimate else 0.0
 
     def log_prior_slopes(self, beta: float) -> tuple[float, float]:
         """First and second derivative of `log_prior` by log β."""
@@ -113,6 +115,6 @@ class Gaussian(Specification):
         self.check()
         if variance is not None:
             return GaussianNoise(units.target_scale**2 / variance, estimate=False)
-        c, d = (0.0, 0.0) if self.prior is None else self.prior
-        ceiling = 1 / (NOISE_FLOOR * units.target_spread)
-        return GaussianNoise(1 / FIRST_NOISE, True, float(c), float(d) / units.target_scale**2, ceiling)
+        c, d = (0.0, 0.0) if self.prior is None else map(float, self.prior)
+        ceiling, unit = 1 / (NOISE_FLOOR * units.target_spread), 1 / units.target_scale**2
+        return GaussianNoise(1 / FIRST_NOISE, True, c, d * unit, ceiling, unit)

@@ -66,7 +66,7 @@ class State:
     @cached_property
     def covariance(self) -> Array:
         """Σ (S, S)."""
-        return self.inverse_factor.T @ self.inverse_factor
+        return xa.lower_gram(self.inverse_factor)
 
     @cached_property
     def residual(self) -> float:
@@ -138,8 +138,8 @@ class State:
         return self.problem.start(np.concatenate([self.J, np.asarray(J)]), together, self.beta)
 
     def under(self, problem: Problem) -> State:
-        """The state of the same functions at the same precisions in another problem with the same quadratic."""
-        return State(problem, self.active, self.alpha, self.beta)
+        """The same functions at the same α in another problem with the same quadratic, at its β where that is given."""
+        return State(problem, self.active, self.alpha, self.beta if problem.noise.estimate else problem.noise.beta)
 
     def moved(self, alpha: Array, beta: float) -> State:
         """The state of the same functions at other precisions."""

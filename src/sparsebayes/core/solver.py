@@ -46,6 +46,10 @@ class Monitor:
         self.path.append(state.objective + self.offset)
         return self.going
 
+    def consult(self, state: Any) -> bool:
+        """Show a model that is not an iteration of its own; False to stop."""
+        return self.going
+
     def note(self, name: str, count: int, state: Any) -> None:
         """Note a move: its name, how many functions it concerned, and the model after it."""
 

@@ -21,16 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsebayes._array import (
-    Array,
-    asfloat64,
-    is_numpy,
-    namespace,
-    sparse_diagonal,
-    submatrix,
-    take,
-    to_numpy,
-)
+from sparsebayes._array import Array, asfloat64, is_numpy, namespace, sparse_diagonal, submatrix, take, to_numpy
 
 LEAST_SPREAD = 1e-12  # of τ²: variance of t about its mean that is always assumed
 SMALLEST_TARGET, LARGEST_TARGET = 1e-120, 1e120  # squares of the target must stay within floating point
@@ -101,11 +92,6 @@ class Units:
         """log p(t) − log p(t/τ)."""
         return -self.rows_counted * math.log(self.target_scale)
 
-    def norms_of(self, squares: Array, means: Array) -> Array:
-        """√squares (M,) of columns about their means; 0 for what rounding leaves of a constant column."""
-        norms = np.sqrt(np.maximum(squares, 0.0))
-        return np.where(norms <= CONSTANT * np.abs(means) * math.sqrt(self.n), 0.0, norms)
-
     def weights_in_user_units(self, state: Any) -> dict[str, Any]:
         """What a `Result` says of the weights and the intercept, from the posterior `state`.
 
@@ -134,6 +120,14 @@ def _scaled(covariance: Any, order: np.ndarray, factor: Array) -> Any:
     if hasattr(covariance, "tocsc"):
         return sparse_diagonal(covariance.diagonal()[order] * to_numpy(factor) ** 2)
     return submatrix(covariance, order, order) * factor[:, None] * factor[None, :]
+
+
+def without_constants(norms: Array, means: Array, n: float) -> Array:
+    """Norms (M,) of columns about their means (M,), n the sum of the row weights: 0 for what rounding leaves of a
+    constant column.
+    """
+    xp = namespace(norms)
+    return xp.where(norms <= CONSTANT * math.sqrt(n) * xp.abs(means), xp.zeros_like(norms), norms)
 
 
 def root_mean_square(t: Array, weights: Array | None, n: float) -> float:

@@ -2,8 +2,10 @@
 
 from sparsebayes.estimators._classifiers import RelevanceVectorClassifier, SparseBayesClassifier
 from sparsebayes.estimators._denoise import denoise
-from sparsebayes.estimators._regressors import RelevanceVectorRegressor, SparseBayesRegressor
+from sparsebayes.estimators._relevance_vector_regressor import RelevanceVectorRegressor
 from sparsebayes.estimators._selection import Selection, select
+from sparsebayes.estimators._sparse_bayes_regressor import SparseBayesRegressor
+from sparsebayes.estimators._sparsity_path import SparsityPath
 from sparsebayes.estimators._wavelet_denoiser import WaveletDenoiser
 
 __all__ = [
@@ -12,6 +14,7 @@ __all__ = [
     "Selection",
     "SparseBayesClassifier",
     "SparseBayesRegressor",
+    "SparsityPath",
     "WaveletDenoiser",
     "denoise",
     "select",

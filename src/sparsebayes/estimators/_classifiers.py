@@ -44,6 +44,7 @@ class SparseClassification(ClassifierMixin, SparseModel):
 
     class_weight: Any = None
     moderated: bool = True
+    polish: bool = False
 
     def _training_rows(self, X: Any, y: Any, sample_weight: Any) -> Rows:
         """The rows of positive weight, validated, of at least two classes."""

@@ -40,9 +40,13 @@ class Parameters:
         Prior on the precision of each weight. "uniform" is the classical relevance vector machine; the others
         are sparser, in this order. Objects: `Uniform`, `Gamma`, `Smoothness`, `Laplace`. A list has one prior
         for each part of a concatenation of bases.
-    solver : {"auto", "active-set", "thorough", "greedy", "sequential", "mackay", "em"} or Solver, default="auto"
+    solver : {"auto", "active-set", "greedy", "sequential", "mackay", "em"} or Solver, default="auto"
         How the evidence is maximised. "auto" is a closed form for orthonormal functions without intercept and
         weights, else "active-set". Objects: `ActiveSet`, `Greedy`, `Sequential`, `FixedPoint`.
+    effort : {"fast", "default", "high"} or float, default="default"
+        How long "active-set" looks for a higher maximum of the evidence, which has many: "fast" ends at the first;
+        "default" takes two to ten times as long; "high" goes on until nothing is gained, seconds to a minute on a
+        thousand rows; a number gives the seconds.
     likelihood : {"gaussian", "generalized-normal"} or likelihood object, default="gaussian"
         The noise. `Gaussian(prior=(c, d))` has a Gamma(c, d) prior on 1/σ². `GeneralizedNormal(shape=p)` has
         the density ∝ exp(−|ε/s|^p) with p from 2 (Gaussian) to 8 (sharp bounds, such as those of rounding);
@@ -52,6 +56,11 @@ class Parameters:
     noise_variance : float, optional
         σ² > 0 if it is known and the same for all rows. None estimates it. A known variance of each row is an
         argument of `fit`.
+    max_vectors : int, optional
+        The largest number of selected functions, for Gaussian noise. If the evidence selects more, the best model of
+        that size is sought by its evidence, which is not a part of the larger model: the functions that remain have
+        to do all the work. If it selects no more, the fit is that without a limit. `path` says what a smaller model
+        costs. None for no limit.
     class_weight : dict or "balanced", optional
         Weights of the classes, {label: weight}, by which the sample weights are multiplied; 1 for labels that
         are not named. "balanced" is n / (n_classes · n_class), rows counted by their sample weights.
@@ -65,6 +74,10 @@ class Parameters:
         up to a variance of 256, and over 128 fixed points spread like the posterior for more. With False they
         are those of the most probable weights. Read when predicting: `set_params` changes it without another
         fit.
+    polish : bool, default=False
+        Whether α ends where Laplace's evidence itself is highest, the curvature of the likelihood moving with α;
+        else it is where the derivative with the curvature held fixed vanishes, as published [T01, 3]. It raises the
+        evidence a little, and makes a fit take longer.
     variance : {"auto", "posterior", "augmented", "gp"}, default="auto"
         What the standard deviation of a prediction rests on. "posterior" is that of the sparse model, which
         with a local kernel shrinks to the noise far from the relevance vectors. "auto" is the same and, with

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,12 @@ class SparseModel(FittedSummary, CallbackSupportMixin, BaseEstimator):
     random_state: Any = None
     verbose: int = 0
     callback: Callable[[Progress], Any] | None = None
+
+    @classmethod
+    @cache
+    def _get_param_names(cls) -> list[str]:
+        """The names of the parameters, looked up once: scikit-learn reads the signature every time."""
+        return super()._get_param_names()
 
     @property
     def covariance_(self) -> np.ndarray:

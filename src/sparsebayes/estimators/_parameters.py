@@ -9,7 +9,7 @@ import numpy as np
 from sparsebayes.bases import as_basis
 from sparsebayes.core.noise import Gaussian
 from sparsebayes.estimators._training import FIXED, LEARNED, learns
-from sparsebayes.fit import MONITOR, SOLVERS, as_likelihood, check_monitor
+from sparsebayes.fit import MONITOR, SOLVERS, as_likelihood, check_limit, check_monitor
 from sparsebayes.priors import as_prior
 from sparsebayes.solvers import as_solver
 from sparsebayes.solvers.regression import checked_variance
@@ -21,12 +21,13 @@ def check_parameters(estimator: Any) -> None:
     """Raise ValueError or TypeError for a parameter that no data would make right."""
     given = estimator.get_params(deep=False)
     check_monitor(*(given[name] for name in MONITOR))
-    as_solver(given["solver"], SOLVERS)
+    as_solver(given["solver"], SOLVERS, given.get("effort", "default"))
     prior = given["prior"]
     for each in prior if isinstance(prior, list | tuple) else [prior]:
         as_prior(each).resolve(ANY_NUMBER)
     if "likelihood" in given:
         _check_noise(given["likelihood"], given["noise_variance"])
+        check_limit(given["max_vectors"], as_likelihood(given["likelihood"]))
     if "kernel" in given:
         _check_kernel(given)
 

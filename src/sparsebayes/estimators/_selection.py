@@ -11,7 +11,7 @@ from sklearn.base import clone, is_classifier
 
 from sparsebayes.estimators._classifiers import SparseClassification
 from sparsebayes.estimators._leave_one_out import leave_one_out
-from sparsebayes.estimators._regressors import SparseRegression
+from sparsebayes.estimators._regression import SparseRegression
 from sparsebayes.laplace import LaplaceLikelihood
 
 CRITERIA = {"evidence": ("log_evidence", -1), "loo": ("loo_log_loss", 1)}

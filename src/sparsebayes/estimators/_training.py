@@ -10,7 +10,6 @@ import numpy as np
 from sklearn.utils import get_tags
 
 from sparsebayes.bases import BoundBasis, BoundConcatenation, as_basis
-from sparsebayes.bases.kernels.contract import BoundKernel
 from sparsebayes.core.noise import Gaussian
 from sparsebayes.core.prior import Prior
 from sparsebayes.core.result import Result
@@ -110,7 +109,7 @@ def refuse_isolated(bound: BoundBasis, X: np.ndarray) -> None:
     Of some rows, Σ_m k(x, x_m)² beyond the largest term says how many other functions reach each of them.
     """
     n = X.shape[0]
-    if n <= MANY_ROWS or bound.n_functions < n or not isinstance(bound, BoundKernel):
+    if n <= MANY_ROWS or bound.n_functions < n or not bound.is_one_kernel:
         return  # few rows are no trouble, and only kernels have a width
     columns = np.abs(bound(X[np.linspace(0, n - 1, SAMPLE).astype(int)]))
     largest = columns.max(axis=1)

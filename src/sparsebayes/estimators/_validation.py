@@ -37,17 +37,19 @@ def check_values(estimator: BaseEstimator, X: Any, fitting: bool, least: int = 1
     tags = get_tags(estimator).input_tags
     refuse_masked(X, "X")
     _refuse_inputs(estimator, X, tags.sparse)
-    formats = ["csc", "csr"] if fitting else ["csr"]  # a prediction goes through the rows
-    values = check_array(
-        X,
-        accept_sparse=formats if tags.sparse else False,
-        dtype=np.float64,
-        ensure_all_finite=False,
-        ensure_min_samples=0,
-        ensure_min_features=0,
-        estimator=estimator,
-        input_name="X",
-    )
+    values = X
+    if type(X) is not np.ndarray or X.dtype != np.float64:
+        formats = ["csc", "csr"] if fitting else ["csr"]  # a prediction goes through the rows
+        values = check_array(
+            X,
+            accept_sparse=formats if tags.sparse else False,
+            dtype=np.float64,
+            ensure_all_finite=False,
+            ensure_min_samples=0,
+            ensure_min_features=0,
+            estimator=estimator,
+            input_name="X",
+        )
     require_finite(values, "X", first)
     values = canonical(values) if scipy.sparse.issparse(values) else values
     _check_shape(estimator, values.shape, fitting, least, tags.pairwise)

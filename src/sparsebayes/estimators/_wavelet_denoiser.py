@@ -12,6 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sparsebayes._checks import require_whole
+from sparsebayes.estimators._fitted import all_or_nothing
 from sparsebayes.priors import Prior, as_prior
 from sparsebayes.signals.denoise import BOUNDARIES, SignalDenoiser
 from sparsebayes.signals.shrinkage import Shrinkage
@@ -117,6 +118,7 @@ class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     ndim: int = 1
     boundary: str = "symmetric"
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> Self:
         """Estimate the noise and the coefficients of X.
 
@@ -164,6 +166,7 @@ class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             validate_data(self, X, reset=False, skip_check_array=True)
         return _collected([denoiser.denoise(signal, return_std) for signal in signals], single)
 
+    @all_or_nothing
     def fit_transform(self, X: Any, y: Any = None, return_std: bool = False) -> Any:
         """Estimate the noise and the coefficients of X, and denoise it, in one pass.
 
@@ -184,7 +187,7 @@ class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             Only with `return_std`.
         """
         signals, single, denoiser = self._prepared(X)
-        _warn_of_an_image(X, self.ndim, stacklevel=4)  # scikit-learn wraps this method
+        _warn_of_an_image(X, self.ndim, stacklevel=5)  # scikit-learn wraps this method
         found = [denoiser.denoise(signal, return_std) for signal in signals]
         self._publish(X, single, denoiser, [shrunk for _, _, shrunk in found])
         return _collected(found, single)
@@ -283,7 +286,7 @@ def _check_gaps(signals: np.ndarray, single: bool) -> None:
         raise ValueError(f"X must have at least one sample that is not NaN, got none{which}; leave that out.")
 
 
-def _warn_of_an_image(X: Any, ndim: int, stacklevel: int = 3) -> None:
+def _warn_of_an_image(X: Any, ndim: int, stacklevel: int = 4) -> None:
     """Warn if a batch of signals has the shape of an image, and no names of columns."""
     shape = np.shape(X)
     if ndim != 1 or len(shape) != 2 or hasattr(X, "columns"):

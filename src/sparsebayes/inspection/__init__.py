@@ -3,5 +3,6 @@
 from sparsebayes.inspection.classification import ClassificationDisplay
 from sparsebayes.inspection.denoising import DenoisingDisplay
 from sparsebayes.inspection.regression import RegressionDisplay
+from sparsebayes.inspection.sizes import SparsityPathDisplay
 
-__all__ = ["ClassificationDisplay", "DenoisingDisplay", "RegressionDisplay"]
+__all__ = ["ClassificationDisplay", "DenoisingDisplay", "RegressionDisplay", "SparsityPathDisplay"]

@@ -1,8 +1,8 @@
 """Likelihoods that are not Gaussian: labels, noise with lighter tails, and likelihoods that a user defines.
 
 The posterior is approximated by a Gaussian around its mode [T01, 3.1]. Read the files in this order:
-`likelihood`, `classes`, `linearised`, `rows`, `mode`, `loop`, `candidates`, `path`; then `generalized_normal` and
-`noise` for noise with parameters of its own, and `predictions` for probabilities.
+`likelihood`, `classes`, `linearised`, `rows`, `mode`, `polish`, `loop`, `candidates`, `path`; then
+`generalized_normal` and `noise` for noise with parameters of its own, and `predictions` for probabilities.
 """
 
 from sparsebayes.laplace.classes import Bernoulli, ClassLikelihood, Multinomial, number_classes

@@ -37,7 +37,7 @@ class AllCandidates:
         """
         if self.low_rank is None:
             return fit_of(self.operator, None).run(start)
-        rough = fit_of(self.low_rank, None).run(start)
+        rough = replace(fit_of(self.low_rank, None), polished=False).run(start)
         functions = self._selected(rough)
         solution = fit_of(DenseOperator(self.operator.columns(functions)), functions).run(rough.model)
         rows = rough.fit.rows

@@ -210,6 +210,13 @@ class Multinomial(ClassLikelihood):
         p = self.mean(f)
         return p, p
 
+    def curvature_slope(self, y: Array, f: Array, H: Array) -> Array:
+        """B (diag H − 2Hp), from ∂B_kl/∂f_m = δ_kl B_km − B_km p_l − p_k B_lm."""
+        xp, p = namespace(f), self.mean(f)
+        eye = xp.eye(self.outputs, dtype=f.dtype)[None, :, :]
+        inner = xp.sum(eye * H, axis=2) - 2 * (H @ p[:, :, None])[:, :, 0]
+        return p * (inner - xp.sum(p * inner, axis=1)[:, None])
+
     def start(self, y: Array, counts: Array) -> Array:
         """The logarithms of the shares of the classes, which sum to zero."""
         xp = namespace(y)

@@ -151,6 +151,27 @@ class LaplaceLikelihood(Specification, ABC):
             "learning the scales of a basis needs; give the scales as numbers."
         )
 
+    def curvature_slope(self, y: Array, f: Array, H: Array) -> Array:
+        """How a trace with the curvature changes with f; needed to maximise the Laplace evidence itself.
+
+        A likelihood with one output has it from `log_curvature_slope`: H ∂d/∂f.
+
+        Parameters
+        ----------
+        y, f : array of shape (N, K)
+            Encoded targets, and outputs.
+        H : array of shape (N, K, K)
+            A symmetric matrix for each row.
+
+        Returns
+        -------
+        array of shape (N, K)
+            ∂ tr(B_n H_n)/∂f_n.
+        """
+        if self.outputs > 1:
+            raise NotImplementedError(f"likelihood={self!r} does not say how its curvature changes with f.")
+        return H[:, :, 0] * self.curvature_factors(y, f)[0] * self.log_curvature_slope(y, f)
+
     def encode(self, y: Any, weights: Any = None) -> Encoded:
         """Check targets and turn them into what the likelihood reads: here one number per row.
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.linalg import helmert
@@ -36,8 +37,9 @@ class HeldColumns:
         self.Phi = Phi
 
     def columns(self, J: Indices) -> Array:
-        """Φ[:, J]."""
-        return take(self.Phi, J, axis=1)
+        """Φ[:, J]; not a copy if those are all columns in their order."""
+        every = len(J) == self.Phi.shape[1] and np.array_equal(J, np.arange(len(J)))
+        return self.Phi if every else take(self.Phi, J, axis=1)
 
     def adjoint(self, V: Array) -> Array:
         """ΦᵀV."""
@@ -45,7 +47,12 @@ class HeldColumns:
 
     def squares(self, weights: Array) -> Array:
         """Σ_n W_nk φ_nm²."""
-        return (self.Phi * self.Phi).T @ weights
+        return self._squared.T @ weights
+
+    @cached_property
+    def _squared(self) -> Array:
+        """φ_nm², which every expansion on the way to a mode needs again."""
+        return self.Phi * self.Phi
 
 
 @dataclass(frozen=True)
@@ -190,8 +197,12 @@ class Linearised(RowProducts):
         output = self.candidates.output[J]
         columns = self.candidates.design.columns(self.candidates.function[J])
         side, scale = take(self.side, J), take(self.scale, J)
-        same = asfloat64(output[:, None] == output[None, :], like=columns)
-        G = same * (columns.T @ (take(self.expansion.d, output, axis=1) * columns))
+        if self.expansion.d.shape[1] == 1:
+            weighted = namespace(columns).sqrt(self.expansion.d) * columns
+            G = weighted.T @ weighted
+        else:
+            same = asfloat64(output[:, None] == output[None, :], like=columns)
+            G = same * (columns.T @ (take(self.expansion.d, output, axis=1) * columns))
         if self.expansion.u is not None:
             coupled = take(self.expansion.u, output, axis=1) * columns
             G = G - coupled.T @ coupled
@@ -211,7 +222,10 @@ def _pseudo_root(total: np.ndarray, n: float) -> tuple[np.ndarray, float]:
     eigenvalues is K times the determinant without any one output.
     """
     K = len(total)
-    contrasts = np.ones((1, 1)) if K == 1 else helmert(K).T  # (K, K−1), orthonormal, each summing to zero
+    if K == 1:
+        value = max(float(total[0, 0]), LEAST_CURVATURE * n)
+        return np.full((1, 1), 1 / math.sqrt(value)), math.log(value)
+    contrasts = helmert(K).T  # (K, K−1), orthonormal, each summing to zero
     values, vectors = np.linalg.eigh(contrasts.T @ total @ contrasts)
     values = np.maximum(values, LEAST_CURVATURE * max(float(values[-1]), n))
     return contrasts @ (vectors / np.sqrt(values)), float(np.log(values).sum()) - math.log(K)

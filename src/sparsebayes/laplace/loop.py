@@ -9,7 +9,8 @@
 * **round**: all candidates are scored at the mode, and the solver improves the model on the quadratic of the
   expansion, with as few scoring passes as it needs; then settle.
 
-It ends when no addition gains. The objective is the Laplace approximation to the log evidence,
+It ends when no addition gains: those that gain with B held fixed are tried, for B moves with f. The objective is
+the Laplace approximation to the log evidence,
 
     log p(y|w) − ½ wᵀAw + ½ Σ log α + ½ log|Σ|   (+ log priors)
 
@@ -31,17 +32,36 @@ from sparsebayes.core.posterior import State
 from sparsebayes.core.solver import Effort, Solver, first_state
 from sparsebayes.laplace.linearised import Expansion
 from sparsebayes.laplace.mode import Mode, Model, Modes
+from sparsebayes.laplace.polish import maximise_evidence
 from sparsebayes.laplace.rows import LaplaceRows
 from sparsebayes.laplace.settings import LaplaceSettings
 from sparsebayes.solvers.active_set.exchange import independent
 from sparsebayes.solvers.monitor import FitMonitor
+
+LEAST_RISE = 1e-5  # nats: an addition that gains less counts as none
+
+
+@dataclass
+class Trials:
+    """How many last additions may still be tried: modes found again, and settled."""
+
+    refits: int
+    settles: int
+
+    @classmethod
+    def of(cls, mode: Mode, n: int, settings: LaplaceSettings) -> Trials:
+        """The more of them the less a step to a mode of so many functions costs."""
+        settles = max(settings.trials, int(settings.trial_work / (n * len(mode.J) ** 2)))
+        return cls(settings.refits * settles, settles)
 
 
 @dataclass(frozen=True, eq=False)
 class LaplaceSolution:
     """Where a loop ended: the mode, and the state among all candidates of its rows there.
 
-    converged : whether the best additions were tried and none raised the Laplace evidence.
+    converged : whether the fit went to its end.
+    rise : the most that an addition gains, in nats: one that gains with B held fixed was tried with the mode found
+        again, and gains nothing if the Laplace evidence did not rise then or once α had settled.
     others : the largest q² − s and gain of the candidates that are not among those of the rows.
     """
 
@@ -49,6 +69,7 @@ class LaplaceSolution:
     mode: Mode
     among_all: State
     converged: bool
+    rise: float = 0.0
     others: tuple[float, float] = (-math.inf, 0.0)
 
     @property
@@ -63,12 +84,14 @@ class LaplaceFit:
 
     climbing : whether α may only move if the Laplace evidence rises. The α found with B held fixed nearly
         maximises that evidence if B changes little with f, as it does for labels, so that no check is needed.
+    polished : whether α ends where the Laplace evidence itself is highest, the curvature moving with α.
     """
 
     modes: Modes
     solver: Solver
     monitor: FitMonitor
     climbing: bool = False
+    polished: bool = False
 
     @property
     def rows(self) -> LaplaceRows:
@@ -89,10 +112,54 @@ class LaplaceFit:
             state = self.modes.state(mode.expansion, mode.J, mode.alpha)
             following = self._round(mode, state) if going else None
             if following is None:
-                return LaplaceSolution(self, mode, state, going)
+                return self._finished(mode, state) if going else LaplaceSolution(self, mode, state, False)
             monitor.note("round", len(np.setdiff1d(following.J, mode.J)), following.state)
             mode = following
             del state  # the rows of G that it holds need not outlive the round
+
+    def _finished(self, mode: Mode, state: State) -> LaplaceSolution:
+        """The end: α that found no rest, or all α if `polished`, go to the highest evidence; last additions."""
+        highest: Mode | None = self._highest(mode) if mode.restless or self.polished else mode
+        if highest is not None and highest is not mode:
+            self.monitor.note("polished", len(highest.J), highest.state)
+        trials = Trials.of(mode, self.rows.y.shape[0], self.modes.settings)
+        while highest is not None:
+            if highest is not mode:
+                self.monitor.record(highest.state)
+                mode = highest
+                state = self.modes.state(mode.expansion, mode.J, mode.alpha)
+            highest, rise = self._last_addition(mode, state, trials)
+            if highest is not None:
+                self.monitor.note("added", 1, highest.state)
+        return LaplaceSolution(self, mode, state, self.monitor.going, rise)
+
+    def _highest(self, mode: Mode) -> Mode:
+        """The mode at the highest Laplace evidence, the curvature moving; as it is if that is not known to move."""
+        with suppress(NotImplementedError):
+            return maximise_evidence(self.modes, mode)
+        return mode
+
+    def _last_addition(self, mode: Mode, state: State, trials: Trials) -> tuple[Mode | None, float]:
+        """The model with one addition that raises the evidence; else None and what one still gains (see `rise`)."""
+        tol, gain, rise = self.monitor.tol, to_numpy(state.scores.gain), 0.0
+        order = np.argsort(-gain, kind="stable")
+        order = order[gain[order] > max(tol, LEAST_RISE)]
+        scarce = len(order) > trials.settles  # then α settles only where the evidence rises before
+        for chosen in order.tolist():
+            if trials.refits == 0 or not self.monitor.going:
+                return None, max(rise, float(gain[chosen]))
+            trials.refits -= 1
+            larger = self._with(mode, state, np.asarray([chosen]))
+            if larger is None or (scarce and larger.objective <= mode.objective + tol):
+                continue
+            if trials.settles == 0:
+                rise = max(rise, larger.objective - mode.objective)
+                continue
+            trials.settles -= 1
+            settled = self._settled(larger, mode.objective + tol, tol)
+            if settled is not None and not settled.restless:
+                return settled, 0.0
+        return None, rise
 
     def _initialise(self) -> Mode:
         """The first model: selected around the intercepts alone, then around the modes of earlier selections.
@@ -154,11 +221,18 @@ class LaplaceFit:
         order = order[gain[order] > settings.batch_share * scores.best_gain]
         batch = order[independent(state, order, settings.batch, settings.independence)]
         for chosen in [batch, *batch[:, None]] if len(batch) > 1 else [batch]:
-            following = None
-            with suppress(NotPositiveDefinite):  # raised if they cannot be told from the active ones
-                following = self._better(state.extended(chosen, take(scores.alpha, chosen)), mode, least)
+            larger = self._with(mode, state, chosen)
+            rough = larger and self._settled(larger, least, settings.rough)
+            following = rough and self._settled(rough, least, self.monitor.tol)
             if following is not None:
                 return following
+        return None
+
+    def _with(self, mode: Mode, state: State, chosen: np.ndarray) -> Mode | None:
+        """The mode with these additions, α as they are scored; None if they cannot be told from the active ones."""
+        with suppress(NotPositiveDefinite):
+            larger = self.modes.of_state(state.extended(chosen, take(state.scores.alpha, chosen)), mode)
+            return replace(larger, highest=mode.highest)
         return None
 
     def _better(self, state: State, before: Mode | None, least: float) -> Mode | None:
@@ -175,35 +249,42 @@ class LaplaceFit:
     def _settled(self, mode: Mode, least: float, tol: float) -> Mode | None:
         """The mode, α settled, if it is one and its objective above `least`."""
         with suppress(NotPositiveDefinite):
-            mode = self.settle(mode, tol)
+            mode = self.settle(mode, tol, least)
             return mode if mode.reached and mode.objective > least else None
         return None
 
-    def settle(self, mode: Mode, tol: float) -> Mode:
+    def settle(self, mode: Mode, tol: float, least: float = -np.inf) -> Mode:
         """Alternate between α at the mode's expansion and the mode at these α, until no log α moves by `tol`.
 
-        If that does not come to an end, the best mode on the way.
         The alternation divides the error by about five each time; where it does not, `Damping` shortens it.
+        It is given up where it cannot come above `least`. Under some priors the best α with B held fixed jumps
+        with f, so that no α is where it should be: then the best mode on the way, which is `restless`.
         """
-        damping, best, step = Damping(self.modes.settings), mode, np.zeros(1)
-        for _ in range(self.modes.settings.alternations):
+        if mode.highest:
+            return self._highest(mode)
+        settings = self.modes.settings
+        damping, best, before = Damping(settings), mode, -np.inf
+        for taken in range(0 if mode.restless else settings.alternations):
             if not mode.reached or not self.monitor.consult(mode.state):
-                break
+                return mode
             best = mode if mode.objective > best.objective else best
+            hope = settings.hope * abs(mode.objective - before)
+            if taken >= settings.undamped and max(best.objective, mode.objective + hope) < least:
+                return mode
+            before = mode.objective
             state = polish(mode.state)
             ratio = state.alpha * take(mode.linear.scale, state.J) ** 2 / take(mode.alpha, state.J)
             step = np.log(to_numpy(ratio))
             if np.abs(step).max() < tol and state.size == mode.state.size:
                 return mode
             damping = damping.after(step)
+            if damping.idle >= settings.patience and damping.size > settings.rough:
+                break
             following = self._moved(mode, state.J, ratio**damping.factor)
             if following is mode:
                 return mode
             mode = following
-        else:
-            if np.abs(step).max() > self.modes.settings.rough:
-                return best  # under some priors the best α jumps with f, so that no α is where it should be
-        return mode
+        return mode if damping.size <= settings.rough else replace(best, restless=True)
 
     def _moved(self, mode: Mode, kept: np.ndarray, ratio: Array) -> Mode:
         """The mode of the functions at the positions `kept`, each α multiplied by its `ratio`.
@@ -227,6 +308,7 @@ class Damping:
     share : what is left of steps that swing: less after those that are not shorter than the shortest so far (an
         alternation between two points has such steps for ever), more again after others.
     shortest, taken, last : the shortest step so far, how many there were, and the last one.
+    mark, idle : the last step that was half of the mark before it or less, and how many there were since.
     """
 
     settings: LaplaceSettings
@@ -234,13 +316,20 @@ class Damping:
     share: float = 1.0
     shortest: float = math.inf
     taken: int = 0
+    mark: float = math.inf
+    idle: int = 0
     last: np.ndarray = field(default_factory=lambda: np.zeros(0))
+
+    @property
+    def size(self) -> float:
+        """The largest change of a log α in the last step, before it was damped."""
+        return float(np.abs(self.last).max(initial=0.0))
 
     def after(self, step: np.ndarray) -> Damping:
         """The damping of a further step; that of a first one if functions were deleted since the last."""
         size, settings, share = float(np.abs(step).max()), self.settings, self.share
         if len(step) != len(self.last) or not self.last.any():
-            return Damping(settings, shortest=size, last=step)
+            return Damping(settings, shortest=size, mark=size, last=step)
         repeats, patient = float(step @ self.last) / float(self.last @ self.last), self.taken < settings.undamped
         if not patient:
             swings = repeats < 0 and size >= settings.shorter * self.shortest
@@ -248,4 +337,5 @@ class Damping:
         factor = share / (1 - min(repeats, 0.0))
         if repeats > 0 and not patient and size < settings.near:
             factor = min(self.factor / max(1 - repeats, 1e-3), settings.longest)
-        return Damping(settings, factor, share, min(size, self.shortest), self.taken + 1, step)
+        mark, idle = (size, 0) if size <= 0.5 * self.mark else (self.mark, self.idle + 1)
+        return Damping(settings, factor, share, min(size, self.shortest), self.taken + 1, mark, idle, step)

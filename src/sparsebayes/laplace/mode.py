@@ -26,6 +26,9 @@ class Mode:
     linear : the expansion at the mode, of these candidates.  state : posterior and evidence there.
     reached : whether it is the mode: weights of functions nearly alike may be too large for Newton's method.
         The evidence is that of the quadratic, and means nothing if the mode is far.
+    restless : whether no α was found where its derivative with the curvature held fixed vanishes.
+    highest : whether α is where the Laplace evidence itself is highest, the curvature moving with α, or is to go
+        there when it settles.
     """
 
     J: np.ndarray
@@ -35,6 +38,8 @@ class Mode:
     linear: Linearised
     state: State
     reached: bool = False
+    restless: bool = False
+    highest: bool = False
 
     @property
     def objective(self) -> float:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsebayes._array import Array, asfloat64, namespace
+from sparsebayes._array import Array, asfloat64, namespace, to_numpy
 from sparsebayes.bases.operators import Operator
 from sparsebayes.core.fit import result_of
 from sparsebayes.core.prior import Prior
@@ -18,12 +18,15 @@ from sparsebayes.laplace.candidates import AllCandidates
 from sparsebayes.laplace.likelihood import Encoded, LaplaceLikelihood, host
 from sparsebayes.laplace.loop import LaplaceFit, LaplaceSolution
 from sparsebayes.laplace.mode import Modes, linear_of
+from sparsebayes.laplace.polish import evidence_hessian, evidence_slope
 from sparsebayes.laplace.rows import LaplaceRows
 from sparsebayes.laplace.settings import LAPLACE, LaplaceSettings
 from sparsebayes.solvers.active_set import ActiveSet
 from sparsebayes.solvers.candidates import CandidateScores
-from sparsebayes.solvers.certificate import GAIN_TOLERANCE, certify
+from sparsebayes.solvers.certificate import GAIN_TOLERANCE, Certificate, certify
 from sparsebayes.solvers.monitor import FitMonitor
+
+SILENT = 1e-6  # γ of a function that explains nothing
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +47,8 @@ class LaplacePath:
         p(y | f).
     settings : LaplaceSettings
         What the loop depends on.
+    polish : bool
+        Whether α ends where the Laplace evidence itself is highest, the curvature moving with α.
     """
 
     operator: Operator
@@ -52,6 +57,7 @@ class LaplacePath:
     fit_intercept: bool
     likelihood: LaplaceLikelihood
     settings: LaplaceSettings = LAPLACE
+    polish: bool = False
     default_solver = ActiveSet()
 
     def fit(self, prior: Prior, solver: Solver, monitor: FitMonitor) -> Result:
@@ -75,7 +81,8 @@ class LaplacePath:
 
         def fit_of(operator: Operator, functions: np.ndarray | None) -> LaplaceFit:
             rows = LaplaceRows(operator, y, likelihood, self.weights, self.fit_intercept, functions)
-            return LaplaceFit(Modes(rows, prior.resolve(rows.n), settings=self.settings), solver, monitor)
+            modes = Modes(rows, prior.resolve(rows.n), settings=self.settings)
+            return LaplaceFit(modes, solver, monitor, polished=self.polish)
 
         end = AllCandidates(self.operator, self.settings).run(fit_of)
         units = Units(end.fit.rows.n, self.fit_intercept)
@@ -83,22 +90,34 @@ class LaplacePath:
 
 
 def judged(result: Result, end: LaplaceSolution, monitor: FitMonitor) -> Result:
-    """The result, which has not converged if α or functions that were never tried could still move.
+    """The result, which has not converged if its certificate is none, with a remark that says why.
 
-    Additions that gain with the curvature held fixed were tried at the end, and did not raise the Laplace
-    evidence: the certificate, which is for the curvature held fixed, counts them, but the fit is at its end. A
-    coarser tolerance than that of the certificate certifies nothing.
+    A coarser tolerance than that of the certificate certifies nothing.
     """
-    certificate = certify(end.among_all, tried=True).counting(*end.others)
-    flat = certificate.gain_outside <= GAIN_TOLERANCE and certificate.log_alpha_step <= GAIN_TOLERANCE
-    if not result.converged or certificate.is_local_maximum or flat or monitor.tol > GAIN_TOLERANCE:
+    certificate = result.certificate
+    if not result.converged or certificate.is_local_maximum or monitor.tol > GAIN_TOLERANCE:
         return result
     monitor.remarks.append(
-        "The fit ended where alpha does not settle, so that the model is not certified as a maximum of the evidence: "
-        f"a log alpha would move by {certificate.log_alpha_step:.2g}, and functions that were not tried would gain "
-        f"{max(end.others[1], 0.0):.2g} nats (see certificate_); try prior='uniform', or another solver."
+        "The model is not certified as a maximum of the Laplace evidence: "
+        f"a log alpha would move by {certificate.log_alpha_step:.2g}, a further function would gain "
+        f"{certificate.gain_outside:.2g} nats, and the largest eigenvalue of the Hessian is "
+        f"{certificate.hessian_eigenvalue:.2g} (see certificate_); try prior='bic', a wider kernel, or another solver."
     )
     return replace(result, converged=False)
+
+
+def certificate_of(end: LaplaceSolution) -> Certificate:
+    """What is known of the end of a loop.
+
+    The additions count by what they gain with the mode found again (`LaplaceSolution.rise`). α is tested with B
+    held fixed, or, where it is at the highest Laplace evidence, with B moving.
+    """
+    certificate = certify(end.among_all, rise=end.rise)
+    if end.mode.highest:
+        slope, hessian = evidence_slope(end.fit.modes, end.mode), evidence_hessian(end.fit.modes, end.mode)
+        heard = to_numpy(end.mode.state.gamma) > SILENT  # α of a function that explains nothing may be anything
+        certificate = certificate.with_slopes(slope[heard], hessian[np.ix_(heard, heard)])
+    return certificate.counting(*end.others)
 
 
 def encode_rows(operator: Operator, y: Any, weights: Array | None, likelihood: LaplaceLikelihood) -> Encoded:
@@ -128,7 +147,7 @@ def report(end: LaplaceSolution, units: Units, monitor: FitMonitor, **known: Any
         intercept=units.target_mean + tau * model.b,
         centre=own * means[None, :] + norms[None, :] * (linear.root @ linear.side.T),
         intercept_covariance=root @ namespace(root).matrix_transpose(root),
-        certificate=certify(state).counting(*end.others),
+        certificate=certificate_of(end),
         trace=tuple(monitor.trace),
         candidates=CandidateScores.of(state, unit, rows.numbers(every), rows.split(every)[1]),
         **known,

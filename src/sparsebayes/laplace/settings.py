@@ -17,6 +17,10 @@ class LaplaceSettings:
     undamped : alternations before steps in α are damped or lengthened.
     shorter, recovery : a step that swings back must be shorter than this share of the shortest so far, or the
         next are halved; otherwise they grow by this factor until they are whole again.
+    patience : steps that may follow without one of them being half as long as the last such step, before the
+        alternation counts as one that does not converge.
+    hope : an alternation that is further below what it has to reach than this many of its last changes is
+        given up.
     least_share : what is left at least of a step that is halved again and again.
     near, longest : a step in α that repeats the last one and is shorter than this is lengthened, at most by this
         factor.
@@ -31,6 +35,9 @@ class LaplaceSettings:
     batch, batch_share, independence : if a round of the solver is not taken, at most this many additions are
         tried together, then one by one, of at least this share of the best gain, with |cosines| below this in
         the metric C⁻¹.
+    trials, trial_work, refits : at the end, for how many additions that raise the evidence with the mode found
+        again α settles: this many, or more if N·S² times their number is less than `trial_work`; and how many are
+        tried for each of these.
     low_rank_tolerance : largest error of the diagonal of a kernel matrix of low rank, relative to its largest
         element.
     substitutes, additions : for a kernel of low rank, which true columns a fit ends on beside those of its
@@ -46,6 +53,8 @@ class LaplaceSettings:
     undamped: int = 4
     shorter: float = 0.9
     recovery: float = 1.25
+    patience: int = 24
+    hope: float = 20.0
     least_share: float = 1 / 16
     near: float = 0.1
     longest: float = 8.0
@@ -59,6 +68,9 @@ class LaplaceSettings:
     batch: int = 8
     batch_share: float = 0.1
     independence: float = 0.6
+    trials: int = 4
+    trial_work: float = 4e7
+    refits: int = 16
     low_rank_tolerance: float = 1e-7
     substitutes: int = 2
     additions: int = 32

@@ -19,7 +19,7 @@ from sklearn.utils import gen_batches
 from sparsebayes._array import Indices, submatrix
 from sparsebayes.bases.kernel_operator import KernelOperator
 from sparsebayes.core.quadratic import DenseQuadratic, Products, Quadratic
-from sparsebayes.core.units import Units
+from sparsebayes.core.units import Units, without_constants
 from sparsebayes.rows.scaled import usable
 
 STRIP = 1 << 21  # elements of Φ evaluated together
@@ -82,7 +82,7 @@ class TrueColumns:
         drift = totals / units.n if units.center else np.zeros(len(W))
         G -= units.n * drift[:, None] * drift[None, :]
         means = guess + drift  # Σ w t = 0 with an intercept, so h needs no correction
-        return means, units.norms_of(G.diagonal(), means), h, G
+        return means, norms_of(G.diagonal(), means, units.n), h, G
 
     def _guess(self, W: np.ndarray) -> np.ndarray:
         """Means of the functions over a sample of the rows."""
@@ -126,3 +126,8 @@ class _SubsetProducts(Products):
         J = np.asarray(J)
         residual = self.columns.residual(self.W[J], weights / self.norms[J])
         return float(self.columns.counts @ (residual * residual))
+
+
+def norms_of(squares: np.ndarray, means: np.ndarray, n: float) -> np.ndarray:
+    """√squares (M,) of columns about their means; 0 for what rounding leaves of a constant column."""
+    return without_constants(np.sqrt(np.maximum(squares, 0.0)), means, n)

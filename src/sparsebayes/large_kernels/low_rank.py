@@ -18,7 +18,7 @@ from sklearn.utils import gen_batches
 
 from sparsebayes._array import NotPositiveDefinite, cholesky, column_squares, lower_transposed_times
 from sparsebayes.bases.low_rank import LowRankOperator
-from sparsebayes.large_kernels.columns import Statistics, TrueColumns
+from sparsebayes.large_kernels.columns import Statistics, TrueColumns, norms_of
 from sparsebayes.rows.scaled import usable
 
 STRIP = 1 << 20  # elements of L that are worked on together
@@ -46,7 +46,7 @@ class LowRankStatistics:
         self.root = _root(self.C)
         self.means = middle @ self.L
         squares = [column_squares(lower_transposed_times(self.root, self.L[:, part])) for part in strips]
-        self.norms = columns.candidates * units.norms_of(np.concatenate(squares), self.means)
+        self.norms = columns.candidates * norms_of(np.concatenate(squares), self.means, units.n)
 
     def subset(self, W: np.ndarray) -> Statistics:
         """The problem of the functions W alone, those that are no candidates taken out."""

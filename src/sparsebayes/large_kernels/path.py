@@ -24,9 +24,10 @@ from sparsebayes.large_kernels.sampled_curvature import SampledCurvature
 from sparsebayes.large_kernels.settings import WORKING_SETS, WorkingSetSettings
 from sparsebayes.large_kernels.working_set import End, Model, WorkingSetSearch
 from sparsebayes.rows.memory import summarise
-from sparsebayes.solvers.active_set import ActiveSet
+from sparsebayes.solvers.active_set import ActiveSet, Search
 from sparsebayes.solvers.monitor import FitMonitor
 from sparsebayes.solvers.regression import NoiseOptions, report, solve_regression
+from sparsebayes.solvers.sized import Sized, unlimited
 
 
 @dataclass(frozen=True)
@@ -79,28 +80,29 @@ class KernelPath:
             The fitted model, under the true kernel and in the units of the data. Its certificate counts all
             candidates; their scores are not held unless the matrix is formed.
         """
-        search, model = self._search_by_columns(prior, solver, monitor), None
-        for tolerance in self.settings.tolerances if self._suits_low_rank(solver) else ():
+        free = unlimited(solver)
+        search, model = self._search_by_columns(prior, _without_search(free), monitor), None
+        for tolerance in self.settings.tolerances if self._suits_low_rank(free) else ():
             factor = self.operator.low_rank(tolerance / math.sqrt(search.columns.units.n), self.low_rank)
             if factor is None:
                 break
-            end = _by_low_rank(search, factor, model)
+            through, end = _by_low_rank(search, factor, model)
             if end.agreed:
-                return _result(end, monitor)
+                return _result(_within_limit(through, end, solver), monitor)
             model = end.model
             del factor  # memory, before the next
         if self.operator.fits:
             monitor.path.clear()  # that of a search by low rank, if there was one
             quadratic, units = summarise(self.operator.dense(), self.t, self.weights, self.fit_intercept)
             return solve_regression(quadratic, units, self.noise, prior, solver, monitor)
-        return _result(_by_columns(search), monitor)
+        return _result(_within_limit(search, _by_columns(search), solver), monitor)
 
     def _suits_low_rank(self, solver: Solver) -> bool:
         """Whether the solver works by rounds, and the noise is not to be held at a guess.
 
         Every other solver needs all candidates together.
         """
-        by_rounds = isinstance(solver, ActiveSet) and not (solver.annealing or solver.regrowth)
+        by_rounds = isinstance(solver, ActiveSet) and solver.effort in ("fast", "default")
         return by_rounds and (self.noise.guess is None or not self.operator.fits)
 
     def _search_by_columns(self, prior: Prior, solver: Solver, monitor: FitMonitor) -> WorkingSetSearch:
@@ -119,12 +121,19 @@ class KernelPath:
         )
 
 
-def _by_low_rank(search: WorkingSetSearch, factor: LowRankOperator, model: Model | None) -> End:
-    """A search through K ≈ LLᵀ, from a model under a coarser factor or from the pivots."""
+def _without_search(solver: Solver) -> Solver:
+    """The solver of a working set: a higher maximum is sought among all candidates, not within a few hundred."""
+    return replace(solver, effort=Search()) if isinstance(solver, ActiveSet) else solver
+
+
+def _by_low_rank(
+    search: WorkingSetSearch, factor: LowRankOperator, model: Model | None
+) -> tuple[WorkingSetSearch, End]:
+    """A search through K ≈ LLᵀ, from a model under a coarser factor or from the pivots; and its end."""
     scored = LowRankStatistics(factor, search.columns)
     search = replace(search, scored=scored, pace=search.settings.cheap)
     model = search.initialise(factor.pivots, Effort.DRAFT) if model is None else model
-    return search.finish(*search.settle(search.exchange(model)))
+    return search, search.finish(*search.settle(search.exchange(model)))
 
 
 def _by_columns(search: WorkingSetSearch) -> End:
@@ -135,6 +144,11 @@ def _by_columns(search: WorkingSetSearch) -> End:
     model = search.sweep(model, order[settings.first : settings.swept])
     batch = search.score(model, search.every)
     return search.finish(search.refine(model, batch), batch)
+
+
+def _within_limit(search: WorkingSetSearch, end: End, solver: Solver) -> End:
+    """The end of a search, within the limit on the number of functions if the solver has one."""
+    return search.limited(end, solver) if isinstance(solver, Sized) else end
 
 
 def _result(end: End, monitor: FitMonitor) -> Result:

@@ -22,7 +22,7 @@ from sklearn.utils import gen_batches
 
 from sparsebayes._array import column_squares
 from sparsebayes.bases.kernel_operator import KernelOperator
-from sparsebayes.large_kernels.columns import STRIP, Statistics, TrueColumns
+from sparsebayes.large_kernels.columns import STRIP, Statistics, TrueColumns, norms_of
 
 
 class SampledCurvature:
@@ -58,7 +58,7 @@ class SampledCurvature:
         for block in blocks:
             side, squares, means = self._against(active, block)
             squares, means = np.append(active_squares, squares), np.append(active_means, means)
-            norms = columns.units.norms_of(squares, means)
+            norms = norms_of(squares, means, columns.units.n)
             norms[first:][barred[block] | (norms[first:] <= 0)] = np.inf
             G = np.concatenate([corner, side], axis=1)
             G /= norms[:first, None]

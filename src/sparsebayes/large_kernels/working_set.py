@@ -18,7 +18,7 @@ from sparsebayes.core.noise import GaussianNoise
 from sparsebayes.core.posterior import Problem, State
 from sparsebayes.core.prior import Prior
 from sparsebayes.core.quadratic import Quadratic
-from sparsebayes.core.solver import Effort, Monitor, Solver
+from sparsebayes.core.solver import Effort, Monitor, Solution, Solver
 from sparsebayes.core.units import Units
 from sparsebayes.large_kernels.columns import TrueColumns
 from sparsebayes.large_kernels.low_rank import LowRankStatistics
@@ -26,6 +26,7 @@ from sparsebayes.large_kernels.sampled_curvature import SampledCurvature
 from sparsebayes.large_kernels.scoring import CandidateBatch, best_of, score_block
 from sparsebayes.large_kernels.settings import Pace, WorkingSetSettings
 from sparsebayes.solvers.certificate import Certificate, certify
+from sparsebayes.solvers.sized import Sized
 
 Subsets = TrueColumns | LowRankStatistics | SampledCurvature
 NONE = np.zeros(0, dtype=np.int64)
@@ -166,6 +167,30 @@ class WorkingSetSearch:
         certificate = certify(model.state).counting(batch.theta, batch.gain)
         agreed = difference <= settings.agreement and (settled or not self.monitor.going)
         return End(model, solution.converged, certificate, bool(agreed))
+
+    def limited(self, end: End, sized: Sized) -> End:
+        """The end of a search, or the best model within a limit on the number of functions.
+
+        Functions are first deleted, exchanged and regrown within the last working set, then within those that
+        scoring passes over all candidates recommend, on true columns, until no swap gains any more.
+        """
+        if end.model.state.size <= sized.most:
+            return end
+        solution = sized.limited(Solution(end.model.state, end.converged), self.monitor)
+        model = self._noted(solution.state, end.model.units)
+        batch = self.score(model, self.every)
+        for _ in range(self.pace.passes):
+            if not (batch.swap > self.settings.settled_gain and self.monitor.going):
+                break
+            start = self._moved(model, self.columns, self._working_set(model, batch, self.pace.substitutes))
+            solution = sized.improved(start.state, self.monitor)
+            gain = solution.state.objective - start.state.objective
+            model = self._noted(solution.state, start.units)
+            batch = self.score(model, self.every)
+            if not gain > self.settings.settled_gain:  # approximate scores see a gain where there is none
+                break
+        certificate = certify(model.state).counting(batch.theta, batch.gain)
+        return End(model, solution.converged, certificate, end.agreed)
 
     def score(self, model: Model, candidates: np.ndarray, skipped: np.ndarray = NONE) -> CandidateBatch:
         """A scoring pass over these candidates but those skipped."""

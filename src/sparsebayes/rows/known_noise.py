@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from sparsebayes._array import Array, namespace
+from sparsebayes.rows.passes import RowPasses
+from sparsebayes.rows.triangle import Triangle
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,3 +73,14 @@ class KnownNoise:
         """log ∫ p(y|f) N(f|mean, variance) df of the training rows, (N,)."""
         total = self.variances + variance
         return -0.5 * (namespace(total).log(2 * math.pi * total) + (y - mean) ** 2 / total)
+
+
+@dataclass(frozen=True, eq=False)
+class KnownNoiseRows:
+    """Rows on disk whose noise variances are known.
+
+    rows : the statistics of the rows of weights p_n.  noise : what is known of the noise.
+    """
+
+    rows: Triangle | RowPasses
+    noise: KnownNoise

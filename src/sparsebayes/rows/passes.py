@@ -12,9 +12,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sparsebayes._array import Array, Indices, asfloat64, column_squares, namespace, take, to_numpy
-from sparsebayes.bases.operators import without_constants
 from sparsebayes.core.quadratic import Quadratic
-from sparsebayes.core.units import LEAST_SPREAD, Units, root_mean_square
+from sparsebayes.core.units import LEAST_SPREAD, Units, root_mean_square, without_constants
 from sparsebayes.rows.chunks import Chunk, Reweighted, blocks
 from sparsebayes.rows.lazy import RowProducts
 from sparsebayes.rows.memory import quadratic_of

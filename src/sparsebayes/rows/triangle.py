@@ -19,9 +19,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from sparsebayes._array import Array, device, namespace, stacked_triangle, take
-from sparsebayes.bases.operators import DenseOperator, block_means_and_norms, without_constants
+from sparsebayes.bases.operators import DenseOperator, block_means_and_norms
 from sparsebayes.core.quadratic import Quadratic
-from sparsebayes.core.units import LEAST_SPREAD, Units, root_mean_square
+from sparsebayes.core.units import LEAST_SPREAD, Units, root_mean_square, without_constants
 from sparsebayes.rows.chunks import Chunk, blocks
 from sparsebayes.rows.memory import ScaledRows, merge_repeats, quadratic_of
 from sparsebayes.rows.scaled import ScaledColumns, usable

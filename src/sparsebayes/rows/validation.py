@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from sklearn.exceptions import DataConversionWarning
@@ -12,8 +12,18 @@ from sklearn.utils.validation import column_or_1d
 from sparsebayes._array import Array, asfloat64, is_numpy, namespace, require_real, to_numpy
 from sparsebayes._checks import warn
 from sparsebayes.rows.chunks import Chunk
+from sparsebayes.rows.known_noise import KnownNoise, KnownNoiseRows
 from sparsebayes.rows.passes import RowPasses
-from sparsebayes.rows.sources import RowSource, SlicedRows, in_memory, is_chunked, is_on_disk, parts_of, read_rows
+from sparsebayes.rows.sources import (
+    RowSource,
+    SlicedRows,
+    in_memory,
+    is_chunked,
+    is_on_disk,
+    is_too_large,
+    parts_of,
+    read_rows,
+)
 from sparsebayes.rows.triangle import Triangle
 
 LEAST_ROWS = 2  # rows, or the sum of their weights, that a fit needs: one value says nothing of a noise variance
@@ -54,6 +64,8 @@ def check_targets(y: Any, n: int, name: str = "y", like: Array | None = None) ->
 
 def as_vector(y: Any) -> np.ndarray:
     """y as a NumPy vector; a column vector is taken with a warning."""
+    if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "fiub":
+        return y
     if len(getattr(y, "shape", ())) == 2 and y.shape[1] == 1:
         warn(
             f"A column-vector y was passed when a 1d array was expected: y has shape {tuple(y.shape)}; pass y.ravel().",
@@ -225,3 +237,23 @@ def read_chunks(X: Any, y: Any, sample_weight: Any, check: ChunkCheck, name: str
     elif sample_weight is not None:
         raise ValueError(f"sample_weight must be None if {name} gives chunks: it is the third part of a chunk.")
     return read_rows(RowSource(chunks, check))
+
+
+def read_known_noise(
+    X: Any, y: Any, sample_weight: Any, variances: Any, check: ChunkCheck, names: tuple[str, str] = ("X", "variance")
+) -> KnownNoiseRows:
+    """The statistics of X, an array on disk whose rows have known noise variances.
+
+    names : what the caller calls X and the variances.
+    """
+    name, which = names
+    if not is_too_large(X):
+        raise ValueError(
+            f"{which} must be None if {name} gives chunks: give {name} as one array, in memory or on disk."
+        )
+    n = X.shape[0]
+    counts = as_counts(check_weights(sample_weight, n))
+    counts = np.ones(n) if counts is None else counts
+    noise = KnownNoise(check_variances(variances, n, which), counts)
+    check_rows(int(np.count_nonzero(counts)), name)
+    return KnownNoiseRows(cast(Triangle | RowPasses, read_chunks(X, y, noise.weights, check, name)), noise)

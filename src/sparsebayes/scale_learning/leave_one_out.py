@@ -95,9 +95,11 @@ class LeaveOneOutPredictions:
         if center:
             constant = root / np.linalg.norm(root)
             rows, target = rows - np.outer(constant, constant @ rows), target - constant * (constant @ target)
-        peak = np.abs(rows).max(axis=0)  # columns may be so large that their squares are not numbers
+        ridge = np.sqrt(alpha) * np.sqrt(noise)
+        # columns may be so large, or so small beside their ridge, that squares of their entries are not numbers
+        peak = np.maximum(np.abs(rows).max(axis=0), ridge)
         peak = np.where(peak > 0, peak, 1.0)
-        together = np.concatenate([rows / peak, np.diag(np.sqrt(alpha * noise) / peak)])
+        together = np.concatenate([rows / peak, np.diag(ridge / peak)])
         Q = np.linalg.qr(together / np.linalg.norm(together, axis=0))[0][: len(y)]
         leverage = (np.sum(Q**2, axis=1) + constant**2) / counts
         residual = (target - Q @ (Q.T @ target)) / root

@@ -231,7 +231,8 @@ class _Search:
 
     def _start(self, width: float) -> np.ndarray:
         """log η of functions `width` times half the diagonal of the data wide; scales that are no width stay."""
-        each = self._as_wide_as(0.5 * width * math.sqrt(self.X.shape[1]))
+        inputs = max(int(np.count_nonzero(np.ptp(self.X, axis=0))), 1)  # a constant is none
+        each = self._as_wide_as(0.5 * width * math.sqrt(inputs))
         return np.where(self.bound.scale_per_input, each, self._as_wide_as(0.5 * width))
 
     def _as_wide_as(self, reach: float) -> np.ndarray:

@@ -12,7 +12,8 @@ from sparsebayes.core.prior import Prior
 from sparsebayes.core.result import Result
 from sparsebayes.core.solver import Solver
 from sparsebayes.core.units import Units, root_mean_square, target_spread
-from sparsebayes.signals.closed_form import IdentityQuadratic, Orthonormal
+from sparsebayes.signals.closed_form import Orthonormal
+from sparsebayes.signals.diagonal import IdentityQuadratic
 from sparsebayes.solvers.monitor import FitMonitor
 from sparsebayes.solvers.regression import NoiseOptions, solve_regression
 

@@ -15,7 +15,8 @@ from sparsebayes.core.posterior import Problem
 from sparsebayes.core.prior import Prior
 from sparsebayes.core.solver import Monitor
 from sparsebayes.core.units import Units
-from sparsebayes.signals.closed_form import IdentityQuadratic, Orthonormal
+from sparsebayes.signals.closed_form import Orthonormal
+from sparsebayes.signals.diagonal import IdentityQuadratic
 from sparsebayes.signals.path import orthonormal_statistics
 from sparsebayes.signals.risk import best_constants, histograms
 from sparsebayes.signals.rules import EvidenceRule, NoSignal, Rule, SmoothnessRule

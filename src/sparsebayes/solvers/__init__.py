@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from sparsebayes.core.greedy import Greedy
 from sparsebayes.core.solver import Solver
-from sparsebayes.solvers.active_set import ActiveSet, ActiveSetSettings
+from sparsebayes.solvers.active_set import ActiveSet, ActiveSetSettings, Search, Sweep
+from sparsebayes.solvers.active_set.search import DEFAULT, as_search
 from sparsebayes.solvers.fixed_point import FixedPoint
 from sparsebayes.solvers.sequential import Sequential
 
 NAMED: dict[str, Solver] = {
     "active-set": ActiveSet(),
-    "thorough": ActiveSet(annealing=10, regrowth=4),
     "greedy": Greedy(),
     "sequential": Sequential(),
     "mackay": FixedPoint("mackay"),
@@ -20,14 +21,24 @@ NAMED: dict[str, Solver] = {
 }
 
 
-def as_solver(solver: Any, named: dict[str, Solver]) -> Solver:
-    """A solver object as it is, its parameters checked, or the one that a name stands for."""
+def as_solver(solver: Any, named: dict[str, Solver], effort: Any = "default") -> Solver:
+    """A solver object as it is, its parameters checked, or the one that a name stands for, with this effort."""
+    search = as_search(effort)
     if isinstance(solver, Solver):
         solver.check()
-        return solver
-    if isinstance(solver, str) and solver in named:
-        return named[solver]
-    raise ValueError(f"solver must be one of {list(named)} or a Solver object, got {solver!r}.")
+        chosen = solver
+    elif isinstance(solver, str) and solver in named:
+        chosen = named[solver]
+        if isinstance(chosen, ActiveSet):
+            return replace(chosen, effort=effort)
+    else:
+        raise ValueError(f"solver must be one of {list(named)} or a Solver object, got {solver!r}.")
+    if search is not DEFAULT:
+        raise ValueError(
+            f"effort must be 'default' with solver={solver!r}, got {effort!r}: it is an option of the default solver; "
+            "use solver='auto', or an object such as ActiveSet(effort='high')."
+        )
+    return chosen
 
 
-__all__ = ["NAMED", "ActiveSet", "ActiveSetSettings", "FixedPoint", "Sequential", "as_solver"]
+__all__ = ["NAMED", "ActiveSet", "ActiveSetSettings", "FixedPoint", "Search", "Sequential", "Sweep", "as_solver"]

@@ -7,6 +7,7 @@ the joint Hessian is tested as well.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,6 +22,8 @@ STEP_TOLERANCE = 1e-4  # in log α
 CURVATURE_TOLERANCE = 1e-6
 GRADIENT_TOLERANCE = 1e-6  # per row
 NO_GAIN = 1e-8  # nats
+SLOPE_GAIN = 1e-7  # nats, and of a Hessian by differences:
+DIFFERENCE_TOLERANCE = 1e-5
 
 
 @dataclass(frozen=True)
@@ -43,10 +46,17 @@ class Certificate:
         Largest eigenvalue of the joint Hessian in (log α, log σ²).
     is_local_maximum : bool
         Whether all of these say so. A step in log α that gains nothing (flat directions of an ill-conditioned
-        basis) does not count against it. With a likelihood that is not Gaussian all of these are for its curvature
-        held fixed; an addition that gains then may still lower the evidence, and is not made.
+        basis) does not count against it. With a likelihood that is not Gaussian α is tested with the curvature held
+        fixed, as it is estimated (with it moving if `polish` is set, or if no such α was found), but
+        `gain_outside` counts an addition by what the Laplace evidence gains once the mode is found again: 0 if
+        it, or the model with α settled, is not higher.
     at_noise_floor : bool
         Whether the estimated noise is at its floor, where the evidence has no maximum in it.
+    starts, agreed : int
+        Models that the search for a higher maximum ended in, each from another start, and how many of them have
+        the same functions as the solution; 0 if there was no search.
+    gap : float
+        By how many nats the solution is above the best of the others; ∞ if there are none.
     """
 
     theta_outside: float
@@ -56,6 +66,29 @@ class Certificate:
     hessian_eigenvalue: float
     is_local_maximum: bool
     at_noise_floor: bool
+    starts: int = 0
+    agreed: int = 0
+    gap: float = math.inf
+
+    def among(self, modes: Sequence[tuple[float, frozenset[int]]], state: Any) -> Certificate:
+        """The certificate with what the search for a higher maximum found.
+
+        Parameters
+        ----------
+        modes : sequence of (objective, functions)
+            The models that the search ended in.
+        state : State
+            The solution.
+
+        Returns
+        -------
+        Certificate
+            The same solution beside the others.
+        """
+        functions = frozenset(state.J.tolist())
+        others = [objective for objective, chosen in modes if chosen != functions]
+        gap = state.objective - max(others, default=-math.inf)
+        return replace(self, starts=len(modes), agreed=len(modes) - len(others), gap=gap)
 
     def counting(self, theta: float, gain: float) -> Certificate:
         """The certificate with further candidates counted in.
@@ -79,16 +112,42 @@ class Certificate:
             is_local_maximum=self.is_local_maximum and gain <= GAIN_TOLERANCE,
         )
 
+    def with_slopes(self, slope: np.ndarray, hessian: np.ndarray) -> Certificate:
+        """The certificate with other derivatives of the objective by log α in place of its own.
 
-def certify(state: Any, tried: bool = False) -> Certificate:
+        Parameters
+        ----------
+        slope, hessian : ndarray of shape (S,) and (S, S)
+            First and second derivatives.
+
+        Returns
+        -------
+        Certificate
+            The same solution, its step in log α being that of Newton's method.
+        """
+        values, vectors = np.linalg.eigh(hessian)
+        along = vectors.T @ slope
+        bent = np.maximum(np.abs(values), CURVATURE_TOLERANCE)
+        step, gain = float(np.abs(vectors @ (along / bent)).max(initial=0.0)), 0.5 * float(along @ (along / bent))
+        curvature = float(values.max(initial=-math.inf))
+        settled = self.gain_outside <= GAIN_TOLERANCE and (step <= STEP_TOLERANCE or gain <= SLOPE_GAIN)
+        return replace(
+            self,
+            log_alpha_step=step,
+            hessian_eigenvalue=curvature,
+            is_local_maximum=bool(settled and curvature <= DIFFERENCE_TOLERANCE),
+        )
+
+
+def certify(state: Any, rise: float | None = None) -> Certificate:
     """Test whether a solution is a local maximum: additions, single α, the noise, and the joint Hessian.
 
     Parameters
     ----------
     state : State
         The solution; a state that has a method `certificate` of its own (as closed forms do) supplies it itself.
-    tried : bool
-        Whether the additions that gain by their scores were tried, and did not raise what is maximised.
+    rise : float, optional
+        What an addition gains, in nats, if it is known better than by its score.
 
     Returns
     -------
@@ -97,13 +156,13 @@ def certify(state: Any, tried: bool = False) -> Certificate:
     """
     if hasattr(state, "certificate"):
         return state.certificate()
-    gain = state.scores.best_gain
+    gain = state.scores.best_gain if rise is None else rise
     step, step_gain = _inside(state)
     free = noise_is_free(state)
     gradient = noise_gradient(state) if free else 0.0
     hessian = to_numpy(gradient_and_hessian(state, free)[1])
     curvature = float(np.linalg.eigvalsh(0.5 * (hessian + hessian.T))[-1])
-    settled = (tried or gain <= GAIN_TOLERANCE) and (step <= STEP_TOLERANCE or step_gain <= NO_GAIN)
+    settled = gain <= GAIN_TOLERANCE and (step <= STEP_TOLERANCE or step_gain <= NO_GAIN)
     settled = settled and abs(gradient) <= GRADIENT_TOLERANCE * state.problem.quadratic.n
     return Certificate(
         theta_outside=float(np.max(to_numpy(state.scores.theta))),

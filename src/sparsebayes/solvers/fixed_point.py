@@ -10,7 +10,7 @@ objective; MacKay's updates are much faster but may, so a step that would is sho
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import brentq
@@ -126,10 +126,12 @@ def _noise(state: State, residual: float, shrink: float, alpha: Array | None = N
     problem, noise = state.problem, state.problem.noise
     if not noise.estimate:
         return state.beta
-    n, noise = problem.quadratic.n, replace(noise, beta=min(state.beta, noise.beta_max))
-    plain = noise.reestimate(n, residual, shrink)
+    n = problem.quadratic.n
     numerator, denominator = n - shrink + 2 * noise.c, residual + 2 * noise.d
-    if not problem.prior.depends_on_noise or numerator <= 0 or denominator <= numerator / noise.beta_max:
+    if numerator <= 0:
+        return min(state.beta, noise.beta_max)
+    plain = noise.reestimate(n, residual, shrink)
+    if not problem.prior.depends_on_noise or denominator <= numerator / noise.beta_max:
         return plain
     precisions, middle = state.alpha if alpha is None else alpha, math.log(numerator / denominator)
 

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -18,6 +19,7 @@ from sparsebayes.core.units import Units
 
 ROUNDING = 1e-6  # of the objective: by so much less a solution may end below a model on its way
 MOMENT = 1e-3  # seconds, of a fit for which no time is left
+SATURATED = "saturated"  # the name of the last move of a fit that ends because its model is not sparse
 # a fit that has so many functions after some seconds, or takes so many seconds, says what could be done
 MANY_FUNCTIONS, SOME_SECONDS, LONG = 1000, 2.0, 60.0
 
@@ -100,25 +102,29 @@ class Move:
 class FitMonitor(Monitor):
     """A monitor that also prints, calls back, and keeps a trace.
 
-    rng : for solvers that draw candidates at random.
+    seed : of the random numbers of solvers that draw candidates; None for one that NumPy's global generator gives.
     verbose : 1 prints the moves and every tenth iteration to standard error, 2 every iteration.
     callback : called with a `Progress` each iteration; a true return value stops the fit.
     max_time : seconds after which the fit ends with what it has.
     factor : turns the solver's noise variance into the user's.
     shift : nats that the objective of the user has and that of the units has not.
     stopped : whether the callback has stopped the fit.  trace : the moves so far.
+    saturated : whether the fit ended because the model had almost as many functions as there are rows.
     remarks : what the user is to be warned of at the end, besides limits that were reached.
+    modes : objective and functions of every model that a search ended in.
     best : problem, objective, J, α and β of the best `State` of the problem that is being solved.
     """
 
-    rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
+    seed: int | None = 0
     verbose: int = 0
     callback: Callable[[Progress], Any] | None = None
     max_time: float = math.inf
     factor: float = 1.0
     shift: float = 0.0
     stopped: bool = False
+    saturated: bool = False
     remarks: list[str] = field(default_factory=list)
+    modes: list[tuple[float, frozenset[int]]] = field(default_factory=list)
     best: tuple[Any, ...] = ()
     trace: list[Move] = field(default_factory=list)
     began: float = field(default_factory=time.perf_counter)
@@ -132,6 +138,11 @@ class FitMonitor(Monitor):
         super().in_units(units)
         self.offset += self.shift
         return self
+
+    @cached_property
+    def rng(self) -> np.random.Generator:
+        """The generator of the seed, made when it is first asked for: most fits draw nothing."""
+        return np.random.default_rng(_global_seed() if self.seed is None else self.seed)
 
     @property
     def out_of_time(self) -> bool:
@@ -214,6 +225,7 @@ class FitMonitor(Monitor):
 
     def note(self, name: str, count: int, state: Any) -> None:
         """Add a move to the trace: its name, how many functions it concerned, and the model after it."""
+        self.saturated = name == SATURATED
         now, level = time.perf_counter(), state.objective if self._level is None else self._level
         self.trace.append(Move(name, int(count), state.objective - level, state.size, now - self._clock))
         self._clock, self._level = now, state.objective
@@ -225,7 +237,7 @@ class FitMonitor(Monitor):
 
         most : a model of more functions ends its solver.
         """
-        return InnerMonitor(self.max_iter, self.tol, rng=self.rng, verbose=self.verbose, outer=self, most=most)
+        return InnerMonitor(self.max_iter, self.tol, verbose=self.verbose, outer=self, most=most)
 
 
 @dataclass
@@ -240,6 +252,11 @@ class InnerMonitor(FitMonitor):
     outer: FitMonitor = field(default_factory=FitMonitor)
     most: float = math.inf
 
+    @cached_property
+    def rng(self) -> np.random.Generator:
+        """The generator of the fit."""
+        return self.outer.rng
+
     @property
     def going(self) -> bool:
         """Whether the solver may go on."""
@@ -249,3 +266,10 @@ class InnerMonitor(FitMonitor):
         """Note one iteration of the solver; False to stop."""
         Monitor.record(self, state)
         return self.outer.consult(state) and self.going and state.size <= self.most
+
+
+def _global_seed() -> int:
+    """A seed from a copy of NumPy's global generator, which stays as it is."""
+    copied = np.random.RandomState()
+    copied.set_state(np.random.get_state())
+    return int(copied.randint(2**31))

@@ -22,6 +22,7 @@ from sparsebayes.core.units import Units
 from sparsebayes.solvers.candidates import CandidateScores
 from sparsebayes.solvers.certificate import certify
 from sparsebayes.solvers.monitor import FitMonitor, SparsityWarning
+from sparsebayes.solvers.sized import unlimited
 
 FEW_ROWS, NOT_SPARSE = 20, 0.8  # from so many rows on, a model with more than this share of them is not sparse
 LEAST_NOISE = 1e-25  # of the mean square of the target: below it rounding alone is larger
@@ -86,7 +87,8 @@ def solve_regression(
         remark_misfit(solution.state, units, monitor)
         return report(solution, units, monitor)
     held = replace(problem, noise=GaussianNoise(min(guess, problem.noise.beta_max), estimate=False))
-    solution = Solution(solver.solve(held, monitor).state.under(problem), False)
+    solution = Solution(unlimited(solver).solve(held, monitor).state.under(problem), False)
+    monitor.modes.clear()  # of another problem
     if not monitor.stopped:
         solution = solver.solve(problem, monitor, solution.state)
         # so many functions may have come in that they reproduce t, which those added one by one need not do
@@ -113,7 +115,7 @@ def report(solution: Solution, units: Units, monitor: Monitor, certificate: Any 
         solution,
         units,
         monitor,
-        certificate=certify(state) if certificate is None else certificate,
+        certificate=certify(state).among(getattr(monitor, "modes", ()), state) if certificate is None else certificate,
         trace=tuple(getattr(monitor, "trace", ())),
         candidates=CandidateScores.of(state, units.unit, units.kept),
     )
@@ -132,6 +134,13 @@ def warn_about(result: Result, monitor: FitMonitor, rows: float = math.inf) -> N
             "a value, or use prior='bic' or likelihood=Gaussian(prior=(c, d)).",
             NoiseCollapseWarning,
         )
+    elif monitor.saturated:
+        warn(
+            f"The fit was ended with {kept} functions, almost as many as there are rows: with more the estimated noise "
+            "would vanish, and the model may follow the noise already; use a wider kernel (a smaller gamma, or "
+            "gamma='evidence'), prior='bic', or give noise_variance a value.",
+            SparsityWarning,
+        )
     elif rows >= FEW_ROWS and kept > NOT_SPARSE * rows:
         warn(
             f"The model is not sparse: it has {kept} functions for {rows:.0f} rows, and may follow the noise; use a "
@@ -140,7 +149,7 @@ def warn_about(result: Result, monitor: FitMonitor, rows: float = math.inf) -> N
         )
     for reason in monitor.remarks:
         warn(reason, ConvergenceWarning)
-    explained = monitor.remarks or (result.certificate.at_noise_floor and monitor.going)
+    explained = monitor.remarks or monitor.saturated or (result.certificate.at_noise_floor and monitor.going)
     if not result.converged and not monitor.stopped and not explained:
         warn(_why_it_ended(monitor), ConvergenceWarning)
 

@@ -18,7 +18,7 @@ from sparsebayes.core.newton import polish
 from sparsebayes.core.posterior import SPANNED, Problem, State
 from sparsebayes.core.solver import Effort, Monitor, Solution, Solver, first_state
 from sparsebayes.solvers.active_set import ActiveSetSettings
-from sparsebayes.solvers.active_set.thorough import annealed, better
+from sparsebayes.solvers.annealing import annealed, better
 from sparsebayes.solvers.fixed_point import mackay_step
 from sparsebayes.solvers.walk import Stopped, Walk
 
@@ -78,9 +78,7 @@ class Sequential(Solver):
         """The state, or what noise annealing finds if that is better."""
         settings = ActiveSetSettings()
         with walk.trial(state):
-            start = annealed(
-                state, self.annealing, lambda start: Solution(self._run(start, walk, LOOSE), True), settings
-            )
+            start = annealed(state, self.annealing, lambda start: Solution(self._run(start, walk, LOOSE), True))
             rival = state if start is None else self._settled(start, walk)
         state = rival if better(rival, state, settings.swap_gain) else state
         walk.note("annealed", self.annealing, state)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,30 +24,44 @@ class Walk:
     """Reports the models of a solver to its monitor.
 
     incumbent : the model to beat while others are being tried; it is what the monitor is told of then.
+    counted : whether the iterations count towards the most that are allowed.
     """
 
     def __init__(self, monitor: Monitor) -> None:
         self.monitor, self.tol = monitor, monitor.tol
-        self.rng = getattr(monitor, "rng", None) or np.random.default_rng(0)
         self.incumbent: Any = None
+        self.counted = True
+
+    @cached_property
+    def rng(self) -> np.random.Generator:
+        """The generator of the monitor, or a fixed one if it has none."""
+        return getattr(self.monitor, "rng", None) or np.random.default_rng(0)
 
     @contextmanager
-    def trial(self, incumbent: Any) -> Iterator[None]:
-        """Within it states are only tried, and the model is `incumbent` (or that of an outer trial)."""
-        outer = self.incumbent
-        self.incumbent = incumbent if outer is None else outer
+    def trial(self, incumbent: Any, counted: bool = True) -> Iterator[None]:
+        """Within it states are only tried, and the model is `incumbent` (or that of an outer trial).
+
+        counted : whether its iterations count; those of a search that has a limit of its own need not.
+        """
+        outer, before = self.incumbent, self.counted
+        self.incumbent, self.counted = incumbent if outer is None else outer, before and counted
         try:
             yield
         finally:
-            self.incumbent = outer
+            self.incumbent, self.counted = outer, before
 
     def advance(self, state: Any) -> None:
         """Report one iteration; after the last, raises `Stopped` with the better of state and incumbent."""
-        rival = self.incumbent
-        if not self.monitor.record(state if rival is None else rival):
+        rival, report = self.incumbent, self.monitor.record if self.counted else self.monitor.consult
+        if not report(state if rival is None else rival):
             raise Stopped(state if rival is None or state.objective > rival.objective else rival)
 
     def note(self, name: str, count: int, state: Any) -> None:
         """Report a move, unless it is only tried."""
         if self.incumbent is None:
             self.monitor.note(name, count, state)
+
+    def tried(self, state: Any) -> None:
+        """Report a model that was solved from another start, whatever becomes of it."""
+        if isinstance(modes := getattr(self.monitor, "modes", None), list):
+            modes.append((state.objective, frozenset(state.J.tolist())))

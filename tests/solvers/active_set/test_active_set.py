@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from brute import problem_of
 
-from sparsebayes import RelevanceVectorRegressor
+from sparsebayes import RelevanceVectorRegressor, SparsityWarning
 from sparsebayes.datasets import make_sinc2d
 from sparsebayes.solvers import ActiveSet
 from sparsebayes.solvers.active_set.exchange import best_swaps
@@ -17,8 +17,8 @@ def _solved(seed, tol):
     X, y, _ = make_sinc2d(350, 0.1, random_state=seed)
     K = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2) / 6.25)
     problem = problem_of(K / np.linalg.norm(K, axis=0), y / np.sqrt(np.mean(y**2)))
-    monitor = FitMonitor(max_iter=1000, tol=tol, rng=np.random.default_rng(0))
-    return ActiveSet().solve(problem, monitor), monitor
+    monitor = FitMonitor(max_iter=1000, tol=tol, seed=0)
+    return ActiveSet(effort="fast").solve(problem, monitor), monitor
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -46,3 +46,30 @@ def test_the_last_swaps_leave_a_certified_maximum():
         X, y, _ = make_sinc2d(400, 0.1, random_state=100 + seed)
         model = RelevanceVectorRegressor(gamma=0.16).fit(X, y)
         assert model.certificate_.is_local_maximum
+
+
+def _narrow():
+    """Ten inputs, for which a Laplacian kernel is so narrow that a function per row reproduces the targets."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((450, 10))
+    return X, np.sin(X[:, 0]) + 0.5 * X[:, 1] + 0.3 * rng.standard_normal(450)
+
+
+def test_a_model_with_almost_a_function_per_row_ends_the_fit_before_the_noise_vanishes():
+    X, y = _narrow()
+    with pytest.warns(SparsityWarning, match="The fit was ended with") as said:
+        model = RelevanceVectorRegressor("laplacian", gamma="scale").fit(X, y)
+    assert len(said) == 1
+    assert not model.converged_
+    assert model.trace_[-1].name == "saturated"
+    settings = ActiveSet().settings
+    assert max(settings.crowded, settings.saturated * 450) < len(model.relevance_vectors_) < 450
+    assert model.noise_variance_ > 1e-4 * y.var()
+
+
+def test_a_noise_that_is_given_cannot_vanish_and_such_a_model_goes_to_the_end():
+    X, y = _narrow()
+    with pytest.warns(SparsityWarning, match="The model is not sparse"):
+        model = RelevanceVectorRegressor("laplacian", gamma="scale", noise_variance=1e-4).fit(X, y)
+    assert model.converged_
+    assert len(model.relevance_vectors_) > ActiveSet().settings.saturated * 450

@@ -185,6 +185,7 @@ class BoundKernel(BoundBasis):
     kernel: CentredBasis
     centres: Array
     by_row: bool = True
+    is_one_kernel = True
 
     @property
     def n_functions(self) -> int:

@@ -89,9 +89,9 @@ def pruned_pools(
         try:
             start = under.start(J, asfloat64(np.full(len(J), alpha), like=problem.quadratic.h), beta)
             # of functions that are almost parallel only the first: pruning would not decide between them
-            alike = np.triu(np.abs(to_numpy(start.active.G)), 1) > 1 - settings.parallel
-            if alike.any():
-                start = start.keep(np.flatnonzero(~alike.any(axis=0)))
+            alike = np.abs(to_numpy(start.active.G)) > 1 - settings.parallel
+            if np.count_nonzero(alike) > start.size:  # more than the diagonal
+                start = start.keep(np.flatnonzero(~np.triu(alike, 1).any(axis=0)))
             survivors = prune(start, *how, settings.hopeless)
             if survivors is not None and under is relaxed:
                 survivors = State(problem, survivors.active, survivors.alpha, survivors.beta)

@@ -23,15 +23,16 @@ class ActiveSetSettings:
         Share of the best gain: additions and swaps that gain less wait for the next scoring pass.
     loose : float
         Joint Newton steps between moves end when the next is predicted to gain less.
-    steps_after_pruning, steps_between_swaps, steps_after_adding, first_steps : int
+    steps_after_pruning, steps_between_swaps, steps_after_adding, steps_when_crowded, first_steps : int
         Most joint Newton steps after the pruning of a pool on a small problem, between swaps (and after pruning
-        on a larger one), after additions, and after initialisation.
+        on a larger one), after additions, after the pruning of additions to a model that is crowded and has more
+        functions than half the rows, and after initialisation.
     smallest_pool : int
         With fewer candidates than this the model starts from the single best function.
     small : int
         Up to this many candidates a problem is small: all of them are also pruned together.
-    level : float
-        α/β of every function at the start of a pruning.
+    level, level_of_all : float
+        α/β of every function at the start of a pruning, and where a small problem is initialised from all candidates.
     hopeless : float
         α/β beyond which a function is pruned.
     parallel : float
@@ -40,6 +41,8 @@ class ActiveSetSettings:
         Share of a pool that suffices if its functions are known to lie far apart.
     crowded : int
         Beyond this many active functions there are no exchanges and no swaps.
+    saturated : float
+        Active functions per row beyond which a crowded model ends the fit if the noise is estimated.
     initialise, exchange, grow, compare_all : tuple (int, float)
         (most rounds, power of the over-relaxed MacKay updates) of the pruning at initialisation, of an
         exchange, of a batch of additions, and of all candidates.
@@ -47,11 +50,19 @@ class ActiveSetSettings:
         Fewest and most substitutes for each active function in an exchange.
     candidates_per_substitute : float
         Candidates for each active function that make one more substitute.
-    highest_noise, lowest_noise : float
-        Noise variance, as a share of the mean square of t, at which noise annealing begins, and at which it
-        ends for an estimate that has collapsed.
+    agreed : float
+        Two models of few functions that are so close in their objectives need no search.
     close : float
         Two models this close are both finished before the better one is chosen.
+    loose_trial, trial_steps : float, int
+        Joint Newton steps of a model that is regrown end when the next is predicted to gain less; most steps
+        before it grows.
+    rich_gain : float
+        What an addition must gain while a model is regrown with the noise precision held too high.
+    same : float
+        A regrown model that is by less than this lower than the model before is the same, not yet finished.
+    far_below : float
+        A regrown model that is by so much worse than the model before is given up.
     """
 
     crude_gain: float = 1.0
@@ -63,20 +74,27 @@ class ActiveSetSettings:
     steps_after_pruning: int = 3
     steps_between_swaps: int = 6
     steps_after_adding: int = 4
+    steps_when_crowded: int = 1
     first_steps: int = 20
     smallest_pool: int = 8
     small: int = 256
     level: float = 0.1
+    level_of_all: float = 0.01
     hopeless: float = 1.0
     parallel: float = 1e-7
     spread_share: float = 2 / 3
     crowded: int = 300
+    saturated: float = 0.75
     initialise: tuple[int, float] = (12, 1.3)
     exchange: tuple[int, float] = (8, 1.3)
     grow: tuple[int, float] = (4, 1.0)
     compare_all: tuple[int, float] = (500, 0.3)
     substitutes: tuple[int, int] = (3, 8)
     candidates_per_substitute: float = 10.0
-    highest_noise: float = 0.3
-    lowest_noise: float = 1e-4
+    agreed: float = 0.3
     close: float = 5.0
+    loose_trial: float = 0.2
+    trial_steps: int = 3
+    rich_gain: float = 0.5
+    same: float = 0.05
+    far_below: float = 8.0

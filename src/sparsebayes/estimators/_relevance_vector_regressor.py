@@ -1,0 +1,203 @@
+"""Sparse Bayesian regression with kernel functions, as SVR."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils import get_tags
+
+from sparsebayes.bases import BoundBasis
+from sparsebayes.estimators._callbacks import reports_to_callbacks
+from sparsebayes.estimators._docs import documented
+from sparsebayes.estimators._error_bars import (
+    AugmentedBars,
+    ErrorBars,
+    PosteriorBars,
+    ProcessBars,
+    check_centre,
+)
+from sparsebayes.estimators._fitted import Fitted, all_or_nothing
+from sparsebayes.estimators._order import row_order
+from sparsebayes.estimators._parameters import check_parameters
+from sparsebayes.estimators._regression import SparseRegression, publish_regression
+from sparsebayes.estimators._training import (
+    Candidates,
+    Rows,
+    bind_kernel,
+    fit_candidates,
+    learn,
+    learns,
+    monitor_of,
+    sorted_rows,
+    with_scales,
+)
+from sparsebayes.rows.validation import (
+    constant_of,
+)
+from sparsebayes.scale_learning import (
+    GaussianEvidence,
+    GaussianProcessPosterior,
+    LearnedScales,
+    input_relevance,
+)
+from sparsebayes.solvers.monitor import FitMonitor
+from sparsebayes.solvers.regression import checked_variance
+
+VARIANCES = ("auto", "posterior", "augmented", "gp")
+
+
+@documented
+@dataclass(eq=False, repr=False, kw_only=True)
+class RelevanceVectorRegressor(SparseRegression):
+    """Relevance vector machine: kernel regression with few kernel functions and error bars.
+
+    One candidate function k(·, x_m) is centred at each training point x_m, and the evidence decides which
+    to select: y = Σ_m w_m k(x, x_m) + b + ε, w_m ~ N(0, 1/α_m), ε ~ N(0, σ²) [T01; TF03].
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    {relevance_}
+    {relevance_vectors_}
+    {dual_coef_}
+    {intercept_}
+    {alpha_}
+    {gamma_}
+    {degrees_of_freedom_}
+    {covariance_}
+    {noise_variance_}
+    {noise_shape_}
+    {excess_variance_}
+    {components_}
+    {log_evidence_}
+    {evidence_path_}
+    {trace_}
+    {candidates_}
+    {n_iter_}
+    {converged_}
+    {certificate_}
+    {scales_}
+    {input_relevance_}
+    {n_features_in_}
+    {feature_names_in_}
+
+    See Also
+    --------
+    SparseBayesRegressor : The columns of X themselves are the candidates.
+
+    Notes
+    -----
+    X must be dense. Rows that repeat one another give one candidate, the first of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsebayes import RelevanceVectorRegressor
+    >>> X = np.linspace(-10, 10, 100)[:, None]
+    >>> y = np.sinc(X[:, 0] / np.pi) + 0.1 * np.random.default_rng(0).standard_normal(100)
+    >>> mean, std = RelevanceVectorRegressor().fit(X, y).predict(X, return_std=True)
+    """
+
+    kernel: Any = field(default="rbf", kw_only=False)
+    gamma: Any = "scale"
+    degree: int = 3
+    coef0: float = 0.0
+    centres: Any = None
+    variance: str = "auto"
+
+    @reports_to_callbacks
+    @all_or_nothing
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, noise_variance: Any = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training inputs; the kernel matrix for kernel="precomputed".
+        y : array-like of shape (n_samples,)
+            Training targets. If all are the same, the model is that constant, with a warning.
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each row counts: integer weights equal repeated rows, and rows of weight zero do not
+            count, nor as candidates. Weights that sum to less than 2 cannot be counts, and are rescaled to a
+            mean of 1. Known noise is not a weight: 1/variance belongs into `noise_variance`, as variance.
+        noise_variance : array-like of shape (n_samples,), optional
+            The known noise variance σ_n² of each row, such as the squared standard errors of measurements, with
+            likelihood="gaussian"; the parameter `noise_variance` is one value for all rows. The standard
+            deviation of a prediction is then that of f, without noise, since that of a new row is unknown.
+            `set_fit_request(noise_variance=True)` lets a cross-validation divide it like the rows.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        check_parameters(self)
+        monitor, rows = monitor_of(self), self._training_rows(X, y, sample_weight, noise_variance)
+        if rows.columns is None and not get_tags(self).input_tags.pairwise:
+            rows = sorted_rows(rows, *row_order(rows.X))
+        bound = bind_kernel(self, rows)
+        self._check_variance(bound, rows)
+        candidates, learned, guess = Candidates.of(bound, rows), None, None
+        if learns(self.gamma) and constant_of(rows.y) is None:
+            learned = self._learn(bound, rows, monitor)
+            candidates = Candidates.of(learned.bound, rows).without(learned.irrelevant)
+            guess = learned.first_noise_variance
+        result = fit_candidates(self, candidates, rows, monitor, initial_noise_variance=guess)
+        fitted = Fitted.of(candidates, result, rows.columns)
+        more = self._of_scales(bound, learned, fitted, rows)
+        bars = self._bars(fitted, rows, learned, more["excess_variance_"])
+        components = fitted.basis.contributions(rows.X, fitted.result.mean)
+        components = None if components is None else rows.given(components)
+        if rows.noise is not None:
+            more["noise_variance_"] = rows.given(rows.noise)
+        publish_regression(
+            self, candidates, fitted, bars, dual_coef_=fitted.result.mean, components_=components, **more
+        )
+        return self
+
+    def _learn(self, bound: BoundBasis, rows: Rows, monitor: FitMonitor) -> LearnedScales:
+        """The functions at the scales of the largest evidence of the Gaussian process."""
+        variance, known = checked_variance(self.noise_variance, "noise_variance"), rows.known_noise
+        weights, variance = (rows.counts, variance) if known is None else (known.weights, known.common)
+        evidence = GaussianEvidence(rows.y, weights, bool(self.fit_intercept), variance)
+        return learn(self, bound, rows, evidence, monitor)
+
+    def _of_scales(
+        self, bound: BoundBasis, learned: LearnedScales | None, fitted: Fitted, rows: Rows
+    ) -> dict[str, Any]:
+        """The fitted attributes that say something of scales; `learned` is None if there was nothing to learn."""
+        basis, result, excess = fitted.basis, fitted.result, 0.0
+        if learned is None and learns(self.gamma):
+            scales = np.exp(with_scales(self, bound).log_scales)
+            return {"excess_variance_": 0.0, "scales_": scales, "input_relevance_": np.zeros(self.n_features_in_)}
+        if learned is None:
+            return {"excess_variance_": 0.0}
+        if self.variance == "auto" and result.noise_variance > 0:  # else y and f do not compare
+            excess = learned.excess_variance(result, basis(rows.X), rows.y, rows.weights)
+        return {
+            "scales_": np.exp(learned.bound.log_scales),
+            "input_relevance_": input_relevance(basis, result.mean[:, None], rows.X, rows.y, rows.weights),
+            "excess_variance_": excess,
+        }
+
+    def _check_variance(self, bound: BoundBasis, rows: Rows) -> None:
+        if not (isinstance(self.variance, str) and self.variance in VARIANCES):
+            raise ValueError(f"variance must be one of {list(VARIANCES)}, got {self.variance!r}.")
+        if self.variance == "augmented":
+            check_centre(bound, rows.X)
+        if self.variance == "gp" and not learns(self.gamma):
+            raise ValueError(f"variance='gp' needs gamma='evidence' or 'ard', got gamma={self.gamma!r}.")
+
+    def _bars(self, fitted: Fitted, rows: Rows, learned: LearnedScales | None, excess: float) -> ErrorBars:
+        """The error bars that `variance` asks for."""
+        if self.variance == "augmented" and constant_of(rows.y) is None:
+            return AugmentedBars.of(fitted, rows)
+        if self.variance == "gp" and learned is not None:
+            posterior = GaussianProcessPosterior.of(learned.process, learned.theta)
+            return ProcessBars(posterior, fitted.result.noise_variance)
+        return PosteriorBars(fitted.result, excess)
