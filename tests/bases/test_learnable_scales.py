@@ -171,7 +171,7 @@ def test_bounds_are_the_distances_in_the_data(seed):
         assert_allclose(np.exp(bounds), [(3 * largest) ** -2, smallest**-2])
         assert_allclose(np.exp(Laplacian([1.0] * 3).bind(X).log_scale_bounds(X))[k], [1 / largest, 1 / smallest])
     apart = np.sqrt((gaps**2).sum(axis=2))
-    narrow, wide = np.exp(-0.5 * RBF().bind(X).log_scale_bounds(X)[0][::-1])
+    narrow, wide = np.exp(-0.5 * RBF(1.0).bind(X).log_scale_bounds(X)[0][::-1])
     assert_allclose(narrow, apart[apart > 0].min())
     assert apart.max() <= wide <= np.sqrt(3) * apart.max()
 
@@ -270,7 +270,7 @@ def test_the_narrowest_width_can_be_told(basis):
 
 def test_of_many_rows_some_are_looked_at():
     X = np.random.default_rng(0).uniform(size=(9001, 2))
-    narrow, wide = np.exp(-0.5 * RBF().bind(X[:5]).log_scale_bounds(X)[0][::-1])
+    narrow, wide = np.exp(-0.5 * RBF(1.0).bind(X[:5]).log_scale_bounds(X)[0][::-1])
     assert 1e-5 < narrow < 1e-2
     assert 1.3 < wide < np.sqrt(2)
 

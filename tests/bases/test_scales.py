@@ -28,7 +28,8 @@ def gamma_of(basis, points, weights=None):
 
 @pytest.mark.parametrize("kind", [RBF, Laplacian, Polynomial, Sigmoid])
 def test_words(kind):
-    assert gamma_of(kind("scale"), X) == pytest.approx(1 / (3 * X.var()), rel=1e-12)
+    expected = {RBF: 1 / (3 * X.var(axis=0)), Laplacian: 1 / (3 * X.std(axis=0))}.get(kind, 1 / (3 * X.var()))
+    assert gamma_of(kind("scale"), X) == pytest.approx(expected, rel=1e-12)
     assert gamma_of(kind("auto"), X) == 1 / 3
     assert gamma_of(kind(0.25), X) == 0.25
     assert_array_equal(gamma_of(kind((1, 2, 3)), X), [1.0, 2.0, 3.0])
@@ -39,8 +40,15 @@ def test_weighted_scale_is_that_of_repeated_rows(seed):
     rng = np.random.default_rng(seed)
     weights = rng.integers(0, 4, size=len(X))
     repeated = np.repeat(X, weights, axis=0)
-    assert gamma_of(RBF(), X, weights) == pytest.approx(1 / (3 * repeated.var()), rel=1e-12)
+    assert gamma_of(RBF(), X, weights) == pytest.approx(1 / (3 * repeated.var(axis=0)), rel=1e-12)
+    assert gamma_of(Sigmoid(), X, weights) == pytest.approx(1 / (3 * repeated.var()), rel=1e-12)
     assert gamma_of(RBF(), X, 7.5 * weights) == pytest.approx(gamma_of(RBF(), X, weights), rel=1e-12)
+
+
+def test_equal_spreads_share_one_number_and_a_constant_counts_for_nothing():
+    units = (X - X.mean(axis=0)) / X.std(axis=0)
+    assert gamma_of(RBF(), units) == pytest.approx(1 / 3, rel=1e-9)
+    assert gamma_of(RBF(), np.column_stack([units, np.full(len(X), 7.0)])) == pytest.approx(1 / 3, rel=1e-9)
 
 
 @pytest.mark.parametrize("value", [0.0, 0.1, -1e10, 1 / 3])

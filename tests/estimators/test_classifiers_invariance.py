@@ -10,12 +10,12 @@ from sparsebayes import RBF, Bias, Columns, RelevanceVectorClassifier, SparseBay
 
 TIGHT = {"rtol": 1e-4, "atol": 1e-6}
 MODELS = {
-    "rbf": RelevanceVectorClassifier(),  # gamma="scale" depends on the weights as well
+    "rbf": RelevanceVectorClassifier(gamma="scale"),  # gamma="scale" depends on the weights as well
     "sum": RelevanceVectorClassifier(Bias() + RBF() + Columns(2), fit_intercept=False, prior="bic"),
     "columns": SparseBayesClassifier(),
     "columns without intercept": SparseBayesClassifier(prior="aic", fit_intercept=False),
     "balanced columns": SparseBayesClassifier(class_weight="balanced", prior="bic"),
-    "balanced rbf": RelevanceVectorClassifier(class_weight="balanced", prior="bic"),
+    "balanced rbf": RelevanceVectorClassifier(gamma="scale", class_weight="balanced", prior="bic"),
 }
 every_model = pytest.mark.parametrize("name", MODELS)
 every_K = pytest.mark.parametrize("K", [2, 3])

@@ -234,7 +234,7 @@ def test_callback_sees_progress_and_may_stop_the_fit():
         seen.append(progress)
         return True
 
-    model = RelevanceVectorClassifier(callback=stop_at_the_first).fit(X, y)
+    model = RelevanceVectorClassifier(gamma="scale", callback=stop_at_the_first).fit(X, y)
     assert [progress.iteration for progress in seen] == [1]
     assert not model.converged_
     assert model.n_iter_ == 1

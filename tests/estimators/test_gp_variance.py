@@ -21,7 +21,7 @@ def test_it_is_that_of_the_same_process_elsewhere():
     X, y, Q = problem(0)
     model = RelevanceVectorRegressor(gamma="evidence", variance="gp", fit_intercept=False).fit(X, y)
     share = model._error_bars.posterior.parts[0].share
-    kernel = ConstantKernel(share, "fixed") * Covariance((2 * model.scales_[0]) ** -0.5, "fixed")
+    kernel = ConstantKernel(share, "fixed") * Covariance((2 * model.scales_) ** -0.5, "fixed")
     posterior = model._error_bars.posterior
     noise = (posterior.factor @ posterior.factor.T)[0, 0] - share
     process = GaussianProcessRegressor(kernel, alpha=noise, optimizer=None).fit(X, y)
@@ -63,4 +63,4 @@ def test_it_is_kept_with_the_model_and_dropped_with_the_next_fit():
 def test_it_needs_scales_that_are_learned():
     X, y, _ = problem(4)
     with pytest.raises(ValueError, match="variance='gp' needs gamma='evidence' or 'ard', got gamma='scale'"):
-        RelevanceVectorRegressor(variance="gp").fit(X, y)
+        RelevanceVectorRegressor(gamma="scale", variance="gp").fit(X, y)

@@ -175,7 +175,7 @@ def test_callback_sees_progress_and_may_stop_the_fit():
         seen.append(progress)
         return progress.iteration == 3
 
-    model = RelevanceVectorRegressor(callback=stop_at_the_third).fit(X, y)
+    model = RelevanceVectorRegressor(gamma="scale", callback=stop_at_the_third).fit(X, y)
     assert [progress.iteration for progress in seen] == [1, 2, 3]
     assert not model.converged_
     assert model.n_iter_ == 3

@@ -8,9 +8,9 @@ from sklearn.base import clone
 from sparsebayes import RBF, Bias, Columns, RelevanceVectorRegressor, SparseBayesRegressor
 
 MODELS = {
-    "rbf": RelevanceVectorRegressor(),  # gamma="scale" depends on the weights as well
-    "rbf without intercept": RelevanceVectorRegressor(fit_intercept=False),
-    "augmented": RelevanceVectorRegressor(variance="augmented", prior="bic"),
+    "rbf": RelevanceVectorRegressor(gamma="scale", effort="fast"),  # gamma="scale" depends on the weights as well
+    "rbf without intercept": RelevanceVectorRegressor(gamma="scale", fit_intercept=False),
+    "augmented": RelevanceVectorRegressor(gamma="scale", variance="augmented", prior="bic"),
     "sum": RelevanceVectorRegressor(Bias() + RBF() + Columns(2), fit_intercept=False),
     "columns": SparseBayesRegressor(),
     "columns without intercept": SparseBayesRegressor(prior="aic", fit_intercept=False),
@@ -60,7 +60,7 @@ def test_zero_weights_equal_rows_left_out(name):
 def test_relevance_counts_the_rows_of_x_as_it_was_passed():
     X, y, weights = _problem(6)
     kept = np.flatnonzero(weights)
-    model = RelevanceVectorRegressor().fit(X, y, sample_weight=weights)
+    model = RelevanceVectorRegressor(gamma="scale").fit(X, y, sample_weight=weights)
     assert np.all(weights[model.relevance_] > 0)
     np.testing.assert_array_equal(X[model.relevance_], model.relevance_vectors_)
     # a sum of bases numbers its candidates as if no row had been left out

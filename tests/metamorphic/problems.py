@@ -51,7 +51,7 @@ def class_table(seed: int, K: int, n: int = 80) -> tuple[np.ndarray, np.ndarray,
 
 
 KERNEL_MACHINES = {
-    'gamma="scale"': RelevanceVectorRegressor(prior="bic"),
+    'gamma="scale"': RelevanceVectorRegressor(gamma="scale", prior="bic"),
     "rbf": RelevanceVectorRegressor(gamma=0.3),
     "laplacian": RelevanceVectorRegressor("laplacian", gamma=0.4, prior="bic"),
     "matern": RelevanceVectorRegressor("matern", gamma=0.2),
@@ -93,7 +93,7 @@ LINEAR_MODELS = {
     "columns, fit_intercept=False": SparseBayesRegressor(fit_intercept=False),
 }
 KERNEL_CLASSIFIERS = {
-    'gamma="scale"': RelevanceVectorClassifier(),
+    'gamma="scale"': RelevanceVectorClassifier(gamma="scale"),
     "rbf": RelevanceVectorClassifier(gamma=0.3, prior="bic"),
     "laplacian": RelevanceVectorClassifier("laplacian", gamma=0.4, prior="bic"),
     "matern": RelevanceVectorClassifier("matern", gamma=0.2),

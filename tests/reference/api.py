@@ -26,7 +26,7 @@ EARLIER = hasattr(sparsebayes, "fit_classes")
 
 def regressor(*args: Any, **options: Any) -> Any:
     """A `RelevanceVectorRegressor`."""
-    return RelevanceVectorRegressor(*args, **_regression_options(options))
+    return RelevanceVectorRegressor(*args, **_regression_options({"gamma": "scale"} | options))
 
 
 def linear_regressor(**options: Any) -> Any:
@@ -36,7 +36,7 @@ def linear_regressor(**options: Any) -> Any:
 
 def classifier(*args: Any, **options: Any) -> Any:
     """A `RelevanceVectorClassifier`, one softmax model where there are more than two classes."""
-    return RelevanceVectorClassifier(*args, **_class_options(options))
+    return RelevanceVectorClassifier(*args, **_class_options({"gamma": "scale"} | options))
 
 
 def linear_classifier(**options: Any) -> Any:

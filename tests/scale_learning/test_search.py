@@ -59,10 +59,11 @@ def test_the_result_is_the_process_at_theta():
     X, y = ripple(1, 60)
     learned = learn_scales((RBF() + Columns()).bind(X), X, evidence_of(y))
     assert learned.process(learned.theta)[0] == pytest.approx(learned.log_evidence)
-    np.testing.assert_allclose(learned.bound.log_scales, learned.theta[:1], rtol=1e-12)
+    np.testing.assert_allclose(learned.bound.log_scales, learned.theta[:3], rtol=1e-12)
     assert learned.noise_variance == pytest.approx(np.exp(-learned.theta[-1]))
     assert learned.first_noise_variance == pytest.approx(0.5 * learned.noise_variance)
-    assert learned.all_rows
+    assert learned.most is learned.process
+    np.testing.assert_array_equal(learned.rows, np.arange(60))
     assert learned.process.all_parts
     settings = ScaleSearchSettings(sparse_noise=0.2)
     again = learn_scales((RBF() + Columns()).bind(X), X, evidence_of(y), settings)
@@ -92,9 +93,9 @@ def test_noise_is_not_modelled_by_functions_as_narrow_as_rows_are_apart():
     rng = np.random.default_rng(0)
     X, noise = rng.standard_normal((150, 5)), rng.standard_normal(150)
     settings = ScaleSearchSettings()
-    learned = learn_scales(RBF().bind(X), X, evidence_of(noise), settings)
+    learned = learn_scales(RBF().bind(X), X, evidence_of(noise), settings, tied=True)
     assert learned.noise_variance == pytest.approx(noise.var())
-    assert learned.theta[1] == pytest.approx(settings.share_range[0] + np.log(noise.var()))
+    assert learned.theta[5] == pytest.approx(settings.share_range[0] + np.log(noise.var()))
 
 
 def test_many_rows_show_what_few_cannot():
@@ -113,8 +114,10 @@ def test_many_rows_show_what_few_cannot():
     few, many = (learn_scales(bound, X, kind(y, np.ones(400), True), settings) for kind in (FewRows, GaussianEvidence))
     assert many.noise_variance == pytest.approx(0.01, rel=0.1)
     assert abs(np.log(many.noise_variance / 0.01)) < abs(np.log(few.noise_variance / 0.01))
-    assert not few.all_rows
-    assert not many.all_rows
+    assert few.most is few.process
+    assert len(few.rows) == 40
+    assert many.most is not many.process
+    assert len(many.rows) == 400
 
 
 @pytest.mark.parametrize("per_input", [False, True])
@@ -125,8 +128,8 @@ def test_a_kernel_at_several_widths_learns_the_scales_its_parts_share(per_input)
     bound = MultiScale(RBF(), widths=(2.0, 0.5)).bind(X)
     bound = bound.with_scale_per_input() if per_input else bound
     settings = ScaleSearchSettings(few_rows=40, rows=80, centres=30, judge_centres=80)
-    learned = learn_scales(bound, X, evidence_of(y), settings)
-    assert learned.bound.log_scales.shape == ((2,) if per_input else (1,))
+    learned = learn_scales(bound, X, evidence_of(y), settings, tied=not per_input)
+    assert learned.bound.log_scales.shape == (2,)
     assert learned.noise_variance == pytest.approx(0.01, rel=0.5)
 
 
@@ -149,7 +152,7 @@ def test_a_noise_that_is_known_is_no_guess():
     X, y = ripple(2, 60)
     learned = learn_scales(RBF().bind(X), X, evidence_of(y, 0.01))
     assert learned.first_noise_variance is None
-    assert learned.theta.shape == (2,)
+    assert learned.theta.shape == (4,)  # three inputs and a share
 
 
 def test_what_is_no_width_starts_from_what_it_is():
@@ -205,9 +208,11 @@ def test_the_excess_variance_is_that_of_a_process_with_all_rows_and_parts():
         LeaveOneOutPredictions.of_result(result, columns, y, None),
         None,
     )
-    assert learned.excess_variance(result, columns, y, None) == expected > 0
-    fewer = learn_scales(RBF().bind(X), X, evidence_of(y), ScaleSearchSettings(rows=50, centres=20))
-    assert fewer.excess_variance(result, columns, y, None) == 0
+    assert learned.excess_variance(result, columns, y, None) == pytest.approx(expected, rel=1e-9)
+    assert expected > 0
+    settings = ScaleSearchSettings(rows=50, centres=20)
+    fewer = learn_scales(RBF().bind(X).with_scale_per_input(), X, evidence_of(y), settings)
+    assert fewer.excess_variance(result, columns, y, None) == pytest.approx(expected, rel=0.5)
     beside = learn_scales((RBF() + Spike()).bind(X), X, evidence_of(y))
     assert beside.excess_variance(result, columns, y, None) == 0
 

@@ -62,8 +62,11 @@ class HasParts(BaseEstimator):
 
 def scales_of_parts(parts: Iterable[Any]) -> tuple[Scale, ...]:
     """The scales of all parts, named part0__gamma, …"""
-    numbered = enumerate(parts)
-    return tuple(s._replace(name=f"part{k}__{s.name}") for k, part in numbered for s in part.scales)
+    return tuple(
+        each._replace(name=f"part{k}__{each.name}", parameter=f"part{k}__{each.parameter}")
+        for k, part in enumerate(parts)
+        for each in part.scales
+    )
 
 
 class Concatenation(HasParts, Basis):

@@ -33,12 +33,15 @@ class Scale(NamedTuple):
         Whether the scale belongs to a single input.
     width_power : float
         ρ: functions c times as wide have the scale c^ρ η. 0 for a parameter that is no width.
+    parameter : str
+        "gamma" also for the scale of a single input: the parameter that the scale is a number of.
     """
 
     name: str
     log_value: float
     per_input: bool
     width_power: float
+    parameter: str
 
 
 class BoundBasis(ABC):

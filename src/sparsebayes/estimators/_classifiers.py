@@ -25,6 +25,7 @@ from sparsebayes.estimators._training import (
     Rows,
     bind_kernel,
     fit_candidates,
+    gamma_of,
     learn,
     learns,
     monitor_of,
@@ -232,7 +233,7 @@ class RelevanceVectorClassifier(SparseClassification):
     """
 
     kernel: Any = field(default="rbf", kw_only=False)
-    gamma: Any = "scale"
+    gamma: Any = None
     degree: int = 3
     coef0: float = 0.0
     centres: Any = None
@@ -262,12 +263,12 @@ class RelevanceVectorClassifier(SparseClassification):
         check_parameters(self)
         rows, classes = self._ordered_rows(self._training_rows(X, y, sample_weight), kernel=True)
         bound, more, monitor = bind_kernel(self, rows), {}, monitor_of(self)
-        if learns(self.gamma):
+        if learns(gamma_of(self)):
             bound = learn(self, bound, rows, self._evidence(rows), monitor).bound
         candidates = Candidates.of(bound, rows)
         fitted = _fit_labels(self, candidates, rows, classes, monitor)
         weights = fitted.of_weights(fitted.result.mean, 0.0)
-        if learns(self.gamma):
+        if learns(gamma_of(self)):
             more["scales_"] = np.exp(bound.log_scales)
             more["input_relevance_"] = input_relevance(fitted.basis, weights.T, rows.X, rows.y, rows.weights)
         _publish(self, candidates, fitted, dual_coef_=weights, **more)

@@ -21,10 +21,12 @@ class Parameters:
         the kernel matrix, the training points in its columns); a callable k(X, Z) that returns an array
         (n, m); a basis object, such as `RBF(gamma=[1.0, 0.1]) + Columns(degree=2)`; or a basis that is bound
         already, such as `RBF(gamma=1.0).bind(Z)`, whose functions are used as they are.
-    gamma : {"scale", "auto", "evidence", "ard"}, float or sequence of float, default="scale"
+    gamma : {"evidence", "ard", "scale", "auto"}, float, sequence of float or None, default=None
         Scale of the named kernels "rbf", "laplacian", "matern", "rational-quadratic", "poly" and "sigmoid",
-        one for all inputs or one each. "scale" is 1 / (n_features · Var(X)), "auto" is 1 / n_features. A
-        Gaussian of width r has gamma = 1/r². "evidence" learns one width, "ard" a scale for each input, of
+        one for all inputs or one each. None is "evidence" for the first four of them; any other kernel, and a basis
+        object, is taken as it is. "scale" is 1 / (n_features · Var(x_k)) for input k, "auto" is 1 / n_features. A
+        Gaussian of width r has gamma = 1/r². "evidence" learns one width for all inputs, each measured in units of
+        its own spread where no scales are given, "ard" a scale for each input, of
         any kernel or basis that has scales, whatever scales a basis object was given unless its bounds hold
         them fixed: they maximise the log marginal likelihood of the Gaussian process with the same functions
         (except wavelets, cosines and spikes, which are not part of it), on up to 1000 rows and, in

@@ -46,5 +46,5 @@ def _check_kernel(given: dict[str, Any]) -> None:
     gamma = given["gamma"]
     if isinstance(gamma, str) and gamma not in (*FIXED, *LEARNED):
         words = ", ".join(map(repr, (*FIXED, *LEARNED)))
-        raise ValueError(f"gamma must be one of {words} or positive numbers, got {gamma!r}.")
-    as_basis(given["kernel"], "scale" if learns(gamma) else gamma, given["degree"], given["coef0"])
+        raise ValueError(f"gamma must be one of {words}, positive numbers or None, got {gamma!r}.")
+    as_basis(given["kernel"], "scale" if gamma is None or learns(gamma) else gamma, given["degree"], given["coef0"])

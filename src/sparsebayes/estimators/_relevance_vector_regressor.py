@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import get_tags
 
+from sparsebayes._checks import warn
 from sparsebayes.bases import BoundBasis
+from sparsebayes.core.result import Result
 from sparsebayes.estimators._callbacks import reports_to_callbacks
 from sparsebayes.estimators._docs import documented
 from sparsebayes.estimators._error_bars import (
@@ -27,6 +30,7 @@ from sparsebayes.estimators._training import (
     Rows,
     bind_kernel,
     fit_candidates,
+    gamma_of,
     learn,
     learns,
     monitor_of,
@@ -43,7 +47,7 @@ from sparsebayes.scale_learning import (
     input_relevance,
 )
 from sparsebayes.solvers.monitor import FitMonitor
-from sparsebayes.solvers.regression import checked_variance
+from sparsebayes.solvers.regression import NOT_SPARSE, checked_variance
 
 VARIANCES = ("auto", "posterior", "augmented", "gp")
 
@@ -104,7 +108,7 @@ class RelevanceVectorRegressor(SparseRegression):
     """
 
     kernel: Any = field(default="rbf", kw_only=False)
-    gamma: Any = "scale"
+    gamma: Any = None
     degree: int = 3
     coef0: float = 0.0
     centres: Any = None
@@ -143,11 +147,11 @@ class RelevanceVectorRegressor(SparseRegression):
         bound = bind_kernel(self, rows)
         self._check_variance(bound, rows)
         candidates, learned, guess = Candidates.of(bound, rows), None, None
-        if learns(self.gamma) and constant_of(rows.y) is None:
+        if learns(gamma_of(self)) and constant_of(rows.y) is None:
             learned = self._learn(bound, rows, monitor)
             candidates = Candidates.of(learned.bound, rows).without(learned.irrelevant)
             guess = learned.first_noise_variance
-        result = fit_candidates(self, candidates, rows, monitor, initial_noise_variance=guess)
+        result = self._fit_from(candidates, rows, monitor, guess)
         fitted = Fitted.of(candidates, result, rows.columns)
         more = self._of_scales(bound, learned, fitted, rows)
         bars = self._bars(fitted, rows, learned, more["excess_variance_"])
@@ -160,10 +164,31 @@ class RelevanceVectorRegressor(SparseRegression):
         )
         return self
 
+    def _fit_from(self, candidates: Candidates, rows: Rows, monitor: FitMonitor, guess: float | None) -> Result:
+        """The model from a guess at the noise variance, or from none if that leads to almost a function per row.
+
+        A Gaussian process that hardly has any noise is such a guess, and what it leads to follows the noise.
+        """
+        if guess is None:
+            return fit_candidates(self, candidates, rows, monitor)
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            result = fit_candidates(self, candidates, rows, monitor, initial_noise_variance=guess)
+        if len(result.active) > NOT_SPARSE * len(rows.y):
+            return fit_candidates(self, candidates, rows, monitor)
+        for each in said:
+            warn(str(each.message), each.category)
+        return result
+
     def _learn(self, bound: BoundBasis, rows: Rows, monitor: FitMonitor) -> LearnedScales:
-        """The functions at the scales of the largest evidence of the Gaussian process."""
+        """The functions at the scales of the largest evidence of the Gaussian process.
+
+        How often a row counts does not matter for them: the process would take copies for rows without noise.
+        """
         variance, known = checked_variance(self.noise_variance, "noise_variance"), rows.known_noise
-        weights, variance = (rows.counts, variance) if known is None else (known.weights, known.common)
+        weights = np.ones(len(rows.y))
+        if known is not None:
+            weights, variance = known.weights, known.common
         evidence = GaussianEvidence(rows.y, weights, bool(self.fit_intercept), variance)
         return learn(self, bound, rows, evidence, monitor)
 
@@ -172,13 +197,13 @@ class RelevanceVectorRegressor(SparseRegression):
     ) -> dict[str, Any]:
         """The fitted attributes that say something of scales; `learned` is None if there was nothing to learn."""
         basis, result, excess = fitted.basis, fitted.result, 0.0
-        if learned is None and learns(self.gamma):
+        if learned is None and learns(gamma_of(self)):
             scales = np.exp(with_scales(self, bound).log_scales)
             return {"excess_variance_": 0.0, "scales_": scales, "input_relevance_": np.zeros(self.n_features_in_)}
         if learned is None:
             return {"excess_variance_": 0.0}
         if self.variance == "auto" and result.noise_variance > 0:  # else y and f do not compare
-            excess = learned.excess_variance(result, basis(rows.X), rows.y, rows.weights)
+            excess = learned.excess_variance(result, basis(rows.X), rows.y, None)
         return {
             "scales_": np.exp(learned.bound.log_scales),
             "input_relevance_": input_relevance(basis, result.mean[:, None], rows.X, rows.y, rows.weights),
@@ -190,7 +215,7 @@ class RelevanceVectorRegressor(SparseRegression):
             raise ValueError(f"variance must be one of {list(VARIANCES)}, got {self.variance!r}.")
         if self.variance == "augmented":
             check_centre(bound, rows.X)
-        if self.variance == "gp" and not learns(self.gamma):
+        if self.variance == "gp" and not learns(gamma_of(self)):
             raise ValueError(f"variance='gp' needs gamma='evidence' or 'ard', got gamma={self.gamma!r}.")
 
     def _bars(self, fitted: Fitted, rows: Rows, learned: LearnedScales | None, excess: float) -> ErrorBars:

@@ -7,8 +7,10 @@ from inspect import signature
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import get_tags
 
+from sparsebayes._checks import warn
 from sparsebayes.bases import BoundBasis, BoundConcatenation, as_basis
 from sparsebayes.core.noise import Gaussian
 from sparsebayes.core.prior import Prior
@@ -23,6 +25,7 @@ from sparsebayes.scale_learning import LearnedScales, learn_scales
 from sparsebayes.solvers.monitor import FitMonitor
 
 MANY_ROWS, SAMPLE, ISOLATED = 1000, 64, 0.1  # rows; rows looked at; neighbours that a row needs
+WITH_WIDTH = ("rbf", "laplacian", "matern", "rational-quadratic")  # kernels whose width is learned by default
 LEARNED = ("evidence", "ard")  # values of gamma that are learned: one width, or a scale for each input
 FIXED = ("scale", "auto")  # values of gamma that are known before the fit
 FIT_PARAMETERS = signature(fit).parameters.keys() - {"prior"}
@@ -95,7 +98,7 @@ def sorted_rows(rows: Rows, order: np.ndarray, group: np.ndarray) -> Rows:
 
 def bind_kernel(estimator: Any, rows: Rows) -> BoundBasis:
     """The kernel functions that the parameters of an estimator ask for, on these rows."""
-    gamma = estimator.gamma
+    gamma = gamma_of(estimator)
     basis = as_basis(estimator.kernel, "scale" if learns(gamma) else gamma, estimator.degree, estimator.coef0)
     bound = basis.bind(rows.X, rows.weights, estimator.centres)
     if not learns(gamma):
@@ -121,6 +124,13 @@ def refuse_isolated(bound: BoundBasis, X: np.ndarray) -> None:
         )
 
 
+def gamma_of(estimator: Any) -> Any:
+    """The gamma of an estimator: where it is None, "evidence" for a named kernel that has a width, else "scale"."""
+    if estimator.gamma is not None:
+        return estimator.gamma
+    return "evidence" if isinstance(estimator.kernel, str) and estimator.kernel in WITH_WIDTH else "scale"
+
+
 def learns(gamma: Any) -> bool:
     """Whether a value of gamma asks for scales that are learned."""
     return isinstance(gamma, str) and gamma in LEARNED
@@ -132,12 +142,15 @@ def learn(estimator: Any, bound: BoundBasis, rows: Rows, evidence: Any, monitor:
     bound = with_scales(estimator, bound)
     try:
         with np.errstate(all="ignore"):  # the search takes no step to where the evidence is not a number
-            return learn_scales(bound, rows.X, evidence, monitor=monitor)
+            learned = learn_scales(bound, rows.X, evidence, monitor=monitor, tied=gamma_of(estimator) != "ard")
     except (ArithmeticError, np.linalg.LinAlgError) as error:
         raise ValueError(
-            f"gamma={estimator.gamma!r} cannot be learned: the kernel at the rows of X leaves the range of floating "
-            "point; rescale X, or give gamma a number."
+            f"gamma={gamma_of(estimator)!r} cannot be learned: the kernel at the rows of X leaves the range of "
+            "floating point; rescale X, or give gamma a number."
         ) from error
+    if monitor.out_of_time:
+        warn("The search for scales ran out of max_time; raise max_time, or give gamma a number.", ConvergenceWarning)
+    return learned
 
 
 def monitor_of(estimator: Any) -> FitMonitor:
@@ -148,10 +161,11 @@ def monitor_of(estimator: Any) -> FitMonitor:
 
 def with_scales(estimator: Any, bound: BoundBasis) -> BoundBasis:
     """The functions with the scales that gamma="evidence" or "ard" would learn, as they are before that."""
-    bound = bound.with_scale_per_input() if estimator.gamma == "ard" else bound
+    bound = bound.with_scale_per_input() if gamma_of(estimator) == "ard" else bound
     if not len(bound.log_scales):
         raise ValueError(
-            f"gamma={estimator.gamma!r} needs a kernel with scales that are not fixed, got kernel={estimator.kernel!r}."
+            f"gamma={gamma_of(estimator)!r} needs a kernel with scales that are not fixed, got "
+            f"kernel={estimator.kernel!r}."
         )
     return bound
 
@@ -184,6 +198,8 @@ def fit_candidates(estimator: Any, candidates: Candidates, rows: Rows, monitor: 
     prior = prior_of_parts(estimator.prior, candidates.bound)
     operator = candidates.bound.operator(rows.X)
     options = fit_parameters(estimator) | {"max_time": monitor.time_left} | options
+    if monitor.stopped:  # while scales were learned: a first model, and no further question
+        options["callback"] = lambda progress: True
     if rows.noise is not None:
         options["likelihood"] = Gaussian(variance=rows.noise)
     return fit(operator, rows.y, prior=prior, sample_weight=rows.weights, **options)

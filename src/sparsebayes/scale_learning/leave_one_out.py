@@ -108,20 +108,41 @@ class LeaveOneOutPredictions:
 
     @classmethod
     def of_process(cls, process: GaussianProcess, theta: np.ndarray) -> LeaveOneOutPredictions:
-        """The predictions of a Gaussian process with exact covariance and Gaussian noise, at θ = theta.
+        """The predictions of a Gaussian process with Gaussian noise, at θ = theta.
 
         With P = C⁻¹ less what an intercept explains, f at row n without all its copies is
-        N(y_n − (Py)_n/P_nn, 1/P_nn − σ²/c_n); then c_n − 1 copies are added again.
+        N(y_n − (Py)_n/P_nn, 1/P_nn − σ²/c_n); then c_n − 1 copies are added again. By inducing centres C is
+        UUᵀ + diag(k(x_n, x_n) − ‖u_n‖² + σ²/c_n): what the centres leave of the variance of f is not lost
+        [Snelson & Ghahramani 2006].
         """
         evidence, log_beta = process.evidence, process.log_beta(theta)
         assert isinstance(evidence, GaussianEvidence)
-        P = evidence.inverse(process.covariance(process.parts_at(theta)), log_beta)[0]
-        noise, y, precision = 1 / evidence.precision(log_beta), evidence.y, P.diagonal()
+        noise, y = 1 / evidence.precision(log_beta), evidence.y
+        level = float(y.mean()) if evidence.center else 0.0  # P1 = 0, but for rounding
+        if process.exact:
+            P = evidence.inverse(process.covariance(process.parts_at(theta)), log_beta)[0]
+            precision, residual = P.diagonal(), P @ (y - level)
+        else:
+            own = process.left_over(theta) + noise / evidence.counts
+            precision, residual = _low_rank_inverse(process.factor(theta), own, y - level, evidence.center)
         variance = np.maximum(1 / precision - noise / evidence.counts, 0.0)
         back = np.maximum(evidence.counts - 1, 0.0) / noise
         kept = 1 / (1 + variance * back)  # of the residual, and of the variance
-        level = float(y.mean()) if evidence.center else 0.0  # P1 = 0, but for rounding
-        return cls(y - kept * (P @ (y - level)) / precision, kept * variance, noise)
+        return cls(y - kept * residual / precision, kept * variance, noise)
+
+
+def _low_rank_inverse(U: np.ndarray, own: np.ndarray, y: np.ndarray, center: bool) -> tuple[np.ndarray, np.ndarray]:
+    """diag P and Py, P = C⁻¹ less what an intercept explains, for C = UUᵀ + diag(own): O(N m²) for U (N, m)."""
+    scaled = U / own[:, None]
+    inner = scaled.T @ U
+    inner[np.diag_indices_from(inner)] += 1.0
+    half = np.linalg.solve(np.linalg.cholesky(inner), scaled.T)  # C⁻¹ = diag(1/own) − halfᵀ half
+    precision, residual = 1 / own - np.sum(half**2, axis=0), y / own - half.T @ (half @ y)
+    if center:
+        ones = 1 / own - half.T @ half.sum(axis=1)  # C⁻¹1; half = L⁻¹ Uᵀ diag(1/own), so that half @ 1 is its row sums
+        total = float(ones.sum())
+        precision, residual = precision - ones**2 / total, residual - ones * (float(ones @ y) / total)
+    return precision, residual
 
 
 def excess_variance(

@@ -40,6 +40,8 @@ from sparsebayes.bases import BoundBasis
 from sparsebayes.scale_learning.evidence import CONSTANT, Evidence
 from sparsebayes.scale_learning.settings import DEFAULT, ScaleSearchSettings
 
+TOGETHER = 64  # rows whose k(x, x) are computed together
+
 
 class Part:
     """Functions of a basis that have scales of their own, at N rows, as a covariance of f of mean variance 1.
@@ -139,6 +141,19 @@ class PartAt:
         add_diagonal(by_V, part.jitter * float(np.trace(by_V)) / len(by_V))
         by_scales = self.bound.scale_gradient(part.X, by_functions)
         return by_scales + self.bound.scale_gradient(part.Z, by_V), by_share
+
+    def left_over(self) -> np.ndarray:
+        """s k(x_n, x_n) − ‖u_n‖² at the rows (N,): 0 of functions that are no covariance, which U has all of."""
+        X = self.part.X
+        if not self.part.is_covariance:
+            return np.zeros(len(X))
+        pieces = []
+        for start in range(0, len(X), TOGETHER):
+            block = X[start : start + TOGETHER]
+            own = self.bound.centred_at(block)
+            assert own is not None  # a covariance is a kernel
+            pieces.append(np.diagonal(own(block)))
+        return np.maximum(self.share * np.concatenate(pieces) - np.sum(self.U**2, axis=1), 0.0)
 
     def between(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """s k(X, rows) (q, N) and s k(X, X) (q, q) for queries X (q, d); the centres are the rows."""
@@ -244,6 +259,14 @@ class GaussianProcess:
         log_scales = np.split(theta[: self.n_scales], np.cumsum([part.n_scales for part in self.parts])[:-1])
         log_shares = theta[self.n_scales : self.n_scales + len(self.parts)]
         return [part.at(*at) for part, *at in zip(self.parts, log_scales, log_shares, strict=True)]
+
+    def factor(self, theta: np.ndarray) -> np.ndarray:
+        """U (N, m), with UUᵀ the covariance of f by inducing centres."""
+        return np.concatenate([part.U for part in self.parts_at(theta)], axis=1)
+
+    def left_over(self, theta: np.ndarray) -> np.ndarray:
+        """The variance of f at each row (N,) that the inducing centres do not explain."""
+        return np.sum([part.left_over() for part in self.parts_at(theta)], axis=0)
 
     def log_beta(self, theta: np.ndarray) -> np.ndarray:
         """The parameters of the noise: log β, or none."""

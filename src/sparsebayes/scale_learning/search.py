@@ -18,11 +18,13 @@ from scipy.optimize import minimize
 
 from sparsebayes.bases import BoundBasis
 from sparsebayes.core.result import Result
-from sparsebayes.scale_learning.evidence import Evidence, spread_rows
+from sparsebayes.scale_learning.evidence import Evidence, GaussianEvidence, spread_rows
 from sparsebayes.scale_learning.leave_one_out import LeaveOneOutPredictions, excess_variance
 from sparsebayes.scale_learning.process import GaussianProcess
+from sparsebayes.scale_learning.profile import profiled
 from sparsebayes.scale_learning.screening import NONE, irrelevant_functions
 from sparsebayes.scale_learning.settings import DEFAULT, ScaleSearchSettings
+from sparsebayes.scale_learning.space import ScaleSpace
 from sparsebayes.solvers.monitor import FitMonitor
 
 IMPOSSIBLE = 1e20  # value for the optimiser if a covariance is not positive definite
@@ -49,8 +51,10 @@ class LearnedScales:
         Numbers of the functions that were screened out: they need not be candidates.
     process, theta : GaussianProcess and ndarray
         The Gaussian process with exact covariance on up to `rows` rows, and its parameters θ.
-    all_rows : bool
-        Whether these are all rows; `process.all_parts` says the same of the parts of the basis.
+    most : GaussianProcess
+        The Gaussian process on up to `many_rows` rows: `process` if these are all rows, else by inducing centres.
+    rows : ndarray of int
+        The rows that `most` is given.
     """
 
     bound: BoundBasis
@@ -60,7 +64,8 @@ class LearnedScales:
     irrelevant: np.ndarray
     process: GaussianProcess
     theta: np.ndarray
-    all_rows: bool
+    most: GaussianProcess
+    rows: np.ndarray
 
     def excess_variance(self, result: Result, columns: np.ndarray, y: np.ndarray, counts: np.ndarray | None) -> float:
         """What the error bars of a sparse regression at these scales lack, by the Gaussian process.
@@ -79,13 +84,14 @@ class LearnedScales:
         Returns
         -------
         float
-            A variance to be added to that of every prediction; 0 unless the process has all rows and parts.
+            A variance to be added to that of every prediction; 0 unless the process has all parts.
         """
-        if not (self.all_rows and self.process.all_parts):
+        if not self.most.all_parts:
             return 0.0
+        counts = None if counts is None else counts[self.rows]
         with np.errstate(all="ignore"):
-            process = LeaveOneOutPredictions.of_process(self.process, self.theta)
-            sparse = LeaveOneOutPredictions.of_result(result, columns, y, counts)
+            process = LeaveOneOutPredictions.of_process(self.most, self.theta)
+            sparse = LeaveOneOutPredictions.of_result(result, columns[self.rows], y[self.rows], counts)
             excess = excess_variance(process, sparse, counts)
         return excess if math.isfinite(excess) else 0.0  # a kernel beyond floating point says nothing
 
@@ -96,6 +102,7 @@ def learn_scales(
     evidence: Evidence,
     settings: ScaleSearchSettings = DEFAULT,
     monitor: FitMonitor | None = None,
+    tied: bool = False,
 ) -> LearnedScales:
     """Learn the scales of a basis by the GP log marginal likelihood.
 
@@ -113,24 +120,28 @@ def learn_scales(
         What the search depends on.
     monitor : FitMonitor, optional
         What the steps are reported to; it may end the search, which then has the best scales so far.
+    tied : bool
+        Whether the scales of the inputs that belong to one parameter keep their ratios: one width for all inputs.
 
     Returns
     -------
     LearnedScales
         The basis at the best scales that were found.
     """
-    search, irrelevant = _Search(bound, X, evidence, settings, monitor or FitMonitor()), NONE
-    process, all_rows = search.process, len(X) <= settings.rows
-    best = search.by_few_rows()
-    if evidence.low_rank and not all_rows:
-        value, theta = search.by_many_rows(best)
+    space = ScaleSpace(bound, X, tied)
+    search, irrelevant = _Search(space, evidence, settings, monitor or FitMonitor()), NONE
+    process = most = search.process
+    rows, best = search.spread(settings.rows), search.by_few_rows()
+    if evidence.low_rank and len(search.distinct) > settings.rows:
+        most, rows = search.by_centres(settings.judge_centres), search.spread(settings.many_rows)
+        value, theta = search.by_many_rows(best, most)
     else:
         value, theta = search.unless_noise(process, search.without_irrelevant_inputs(best))
         irrelevant = irrelevant_functions(process, theta)
     noise = math.exp(-theta[-1]) if evidence.n_noise else math.nan
     first = settings.sparse_noise * noise if evidence.n_noise and process.all_parts else None
     bound = bound.with_log_scales(theta[: process.n_scales])
-    return LearnedScales(bound, value, noise, first, irrelevant, process, theta, all_rows)
+    return LearnedScales(bound, value, noise, first, irrelevant, process, theta, most, rows)
 
 
 class _Search:
@@ -142,37 +153,77 @@ class _Search:
     """
 
     def __init__(
-        self, bound: BoundBasis, X: np.ndarray, evidence: Evidence, settings: ScaleSearchSettings, monitor: FitMonitor
+        self, space: ScaleSpace, evidence: Evidence, settings: ScaleSearchSettings, monitor: FitMonitor
     ) -> None:
-        self.bound, self.X, self.evidence, self.settings, self.monitor = bound, X, evidence, settings, monitor
-        self.steps_taken = 0
+        self.space, self.bound, self.X = space, space.bound, space.X
+        self.evidence, self.settings, self.monitor = evidence, settings, monitor
+        self.steps_taken, self.distinct = 0, np.arange(len(self.X))
+        if isinstance(evidence, GaussianEvidence):  # copies of a row would be taken for rows without noise
+            rows = np.column_stack([self.X, evidence.y])
+            self.distinct = np.sort(np.unique(rows, axis=0, return_index=True)[1])
         self.process = self._process(settings.rows)
-        self.trial = self.process if len(X) <= settings.few_rows else self._process(settings.few_rows)
+        self.trial = self.process if len(self.distinct) <= settings.few_rows else self._process(settings.few_rows)
         self.scales, self.parts = self.process.n_scales, len(self.process.parts)
         self.unit = math.log(evidence.spread)
         shares = np.tile(self.unit + np.asarray(settings.share_range), (self.parts, 1))
         noise = np.tile(-self.unit - np.asarray(settings.noise_range)[::-1], (evidence.n_noise, 1))
-        self.bounds = np.concatenate([bound.log_scale_bounds(X, settings.widest), shares, noise])
-        self.widest = self._as_wide_as(settings.widest)
+        self.bounds = np.concatenate([space.bounds(settings.widest), shares, noise])
+        self.widest = space.as_wide_as(settings.widest)
+        self.free = self._free_directions()
 
     def by_few_rows(self) -> Point:
         """The maximum of the process with exact covariance, from the best of a few starts on fewer rows."""
         settings = self.settings
-        share, noise = self.unit - math.log(self.parts), -self.unit - math.log(settings.first_noise)
-        starts = [self._theta(self._start(width), share, noise) for width in settings.widths]
-        best = self._best(self.trial, starts)
+        best = self._best(self.trial, self._first_starts())
         if self.trial is not self.process:
             best = self._best(self.process, self._restarts(best))
         return self._maximise(self.process, best, settings.steps)
 
-    def by_many_rows(self, best: Point) -> Point:
+    def _first_starts(self) -> list[np.ndarray]:
+        """θ to begin with: of widths from the smallest distance to more than the largest, the most likely ones.
+
+        Amplitude and noise are those of the largest likelihood at each width where an eigendecomposition gives them.
+        """
+        settings, evidence = self.settings, self.evidence
+        if self.parts > 1 or not isinstance(evidence, GaussianEvidence):
+            share, noise = self.unit - math.log(self.parts), -self.unit - math.log(settings.first_noise)
+            return [self._theta(self.space.start(width), share, noise) for width in settings.widths]
+        tried: list[Point] = []
+        width = settings.first_width
+        while width > settings.connecting * self.space.narrowest() or len(tried) < settings.least_widths:
+            tried.append(self._profiled(self.space.start(width)))
+            width /= settings.width_step
+            if not self.monitor.going:
+                break
+        values = np.asarray([-math.inf, *(value for value, _ in tried), -math.inf])
+        peaks = [k for k in range(len(tried)) if values[k + 1] > max(values[k], values[k + 2])]
+        peaks = sorted(peaks, key=lambda k: -tried[k][0])[: settings.first_starts]
+        return [tried[k][1] for k in peaks] or [tried[0][1]]
+
+    def _profiled(self, log_scales: np.ndarray) -> Point:
+        """L and θ at these scales, amplitude and noise where the likelihood of the trial rows is largest."""
+        process, low = self.trial, self._theta(log_scales, 0.0, 0.0)
+        assert isinstance(process.evidence, GaussianEvidence)
+        K = process.covariance(process.parts_at(low))
+        value, log_share, log_noise = profiled(process.evidence, K, self.settings.ratio_range)
+        theta = self._theta(log_scales, log_share, -log_noise)
+        return value, np.clip(theta, self.bounds[:, 0], self.bounds[:, 1])
+
+    def spread(self, n: int) -> np.ndarray:
+        """The numbers of up to n rows that represent all; of rows that agree in everything, the first."""
+        return self.distinct[spread_rows(self.evidence.order[self.distinct], n)]
+
+    def by_centres(self, m: int) -> GaussianProcess:
+        """The Gaussian process of all rows, or of many, by a subset of regressors at m inducing centres."""
+        return self._process(self.settings.many_rows, m)
+
+    def by_many_rows(self, best: Point, judge: GaussianProcess) -> Point:
         """The best θ so far, or that of a search by a subset of regressors on all rows, whichever is higher.
 
-        The two are compared by a subset of regressors with more inducing centres.
+        The two are compared by `judge`, a subset of regressors with more inducing centres.
         """
         settings = self.settings
-        few = self._process(settings.many_rows, settings.centres)
-        judge = self._process(settings.many_rows, settings.judge_centres)
+        few = self.by_centres(settings.centres)
         other = self._maximise(few, self._restarts(best[1])[-1], settings.steps)
         best = max(((judge(theta)[0], theta) for _, theta in (best, other)), key=lambda point: point[0])
         return self.unless_noise(judge, best)
@@ -184,7 +235,8 @@ class _Search:
         """
         process, (value, theta) = self.process, best
         penalty = 0.5 * math.log(process.evidence.total)
-        inputs = np.flatnonzero(self.bound.scale_per_input & (self.widest != self.bound.log_scales)).tolist()
+        movable = self.widest != self.bound.log_scales
+        inputs = np.flatnonzero(self.bound.scale_per_input & ~self.space.tied & movable).tolist()
         alone = {k: process(self._widened(theta, k))[0] for k in inputs}
         irrelevant = []
         for k in sorted(inputs, key=lambda k: -alone[k]):
@@ -207,15 +259,15 @@ class _Search:
         effect must gain ½ log N nats each.
         """
         shares = self.bounds[self.scales : self.scales + self.parts, 0]
-        nothing = self._theta(self._start(max(self.settings.widths)), shares, -self.unit)
-        effective = int(np.sum(best[1][: self.scales] != self.widest))
+        nothing = self._theta(self.space.start(max(self.settings.widths)), shares, -self.unit)
+        effective = sum(bool(np.any(best[1][group] != self.widest[group])) for group in self.space.groups)
         penalty, alone = 0.5 * math.log(process.evidence.total) * max(effective, 1), process(nothing)[0]
         return (alone, nothing) if best[0] < alone + penalty else best
 
     def _process(self, n: int, m: int | None = None) -> GaussianProcess:
         """The Gaussian process of up to n rows, exact or by a subset of regressors at m centres."""
-        rows = spread_rows(self.evidence.order, n)
-        Z = None if m is None else self.X[spread_rows(self.evidence.order, m)]
+        rows = self.spread(n)
+        Z = None if m is None else self.X[self.spread(m)]
         return GaussianProcess(self.bound, self.X[rows], self.evidence.of_rows(rows), Z, self.settings)
 
     def _theta(self, log_scales: np.ndarray, log_shares: float | np.ndarray, log_beta: float) -> np.ndarray:
@@ -229,22 +281,9 @@ class _Search:
         changed[k] = self.widest[k]
         return changed
 
-    def _start(self, width: float) -> np.ndarray:
-        """log η of functions `width` times half the diagonal of the data wide; scales that are no width stay."""
-        inputs = max(int(np.count_nonzero(np.ptp(self.X, axis=0))), 1)  # a constant is none
-        each = self._as_wide_as(0.5 * width * math.sqrt(inputs))
-        return np.where(self.bound.scale_per_input, each, self._as_wide_as(0.5 * width))
-
-    def _as_wide_as(self, reach: float) -> np.ndarray:
-        """log η of functions `reach` times the largest distance wide; scales that are no width stay."""
-        at, beyond = (self.bound.log_scale_bounds(self.X, each) for each in (reach, 2 * reach))
-        moves = np.abs(beyond - at) > 1e-9
-        width = np.where(moves[:, 0], at[:, 0], at[:, 1])
-        return np.where(moves.any(axis=1), width, self.bound.log_scales)
-
     def _restarts(self, theta: np.ndarray) -> list[np.ndarray]:
         """θ, and if its scales are too wide to come back, θ with narrower ones."""
-        limits = self.bound.log_scale_bounds(self.X, self.settings.widest_start)
+        limits = self.space.bounds(self.settings.widest_start)
         narrowed = theta.copy()
         narrowed[: self.scales] = np.clip(theta[: self.scales], limits[:, 0], limits[:, 1])
         return [theta] if np.array_equal(theta, narrowed) else [theta, narrowed]
@@ -254,32 +293,51 @@ class _Search:
         tried = [self._maximise(process, start, self.settings.trial_steps) for start in starts]
         return max(tried, key=lambda point: point[0])[1]
 
+    def _free_directions(self) -> np.ndarray:
+        """The directions (θ, free) in which θ moves: tied scales move together, everything else by itself."""
+        others = [np.asarray([k]) for k in range(self.scales, len(self.bounds))]
+        directions = np.zeros((len(self.bounds), len(self.space.groups) + len(others)))
+        for column, group in enumerate([*self.space.groups, *others]):
+            directions[group, column] = 1.0
+        return directions
+
+    def _limits(self, theta: np.ndarray, bounds: np.ndarray) -> np.ndarray:
+        """How far θ may move in each free direction, (free, 2)."""
+        inside = self.free.T > 0
+        low = [float(np.max((bounds[:, 0] - theta)[row])) for row in inside]
+        high = [float(np.min((bounds[:, 1] - theta)[row])) for row in inside]
+        return np.stack([low, np.maximum(low, high)], axis=1)
+
     def _maximise(
         self, process: GaussianProcess, theta: np.ndarray, steps: int, bounds: np.ndarray | None = None
     ) -> Point:
         """L and θ after L-BFGS from θ, within bounds; at once if the monitor has ended the search."""
         bounds, total = self.bounds if bounds is None else bounds, process.evidence.total
-        start = np.clip(theta, bounds[:, 0], bounds[:, 1])
-        first = process(start)[0]
+        limits = self._limits(theta, bounds)
+        start = theta + self.free @ np.clip(0.0, limits[:, 0], limits[:, 1])
+        limits, first = self._limits(start, bounds), process(start)[0]
         if not self.monitor.going:
             return first, start
         level = first if math.isfinite(first) else 0.0
 
-        def downhill(theta: np.ndarray) -> tuple[float, np.ndarray]:
+        def downhill(moved: np.ndarray) -> tuple[float, np.ndarray]:
             """Nats per row below the start, which do not depend on the units of the target, and their gradient."""
-            value, gradient = process(theta)
+            value, gradient = process(start + self.free @ moved)
             if not math.isfinite(value):
-                return IMPOSSIBLE, np.zeros_like(gradient)
-            return (level - value) / total, -gradient / total
+                return IMPOSSIBLE, np.zeros_like(moved)
+            return (level - value) / total, -(self.free.T @ gradient) / total
 
         def report(intermediate_result: Any) -> None:
             """Ends L-BFGS where the monitor says so."""
             self.steps_taken += 1
-            noise = math.exp(-intermediate_result.x[-1]) if self.evidence.n_noise else math.nan
+            noise = math.exp(-(start[-1] + intermediate_result.x[-1])) if self.evidence.n_noise else math.nan
             value = level - float(intermediate_result.fun) * total
             if not self.monitor.search_step(self.steps_taken, value, self.bound.n_functions, noise):
                 raise StopIteration
 
         options = {"maxiter": steps, "ftol": self.settings.tol}
-        found = minimize(downhill, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options, callback=report)
-        return level - float(found.fun) * total, found.x
+        first_move = np.zeros(len(limits))
+        found = minimize(
+            downhill, first_move, jac=True, method="L-BFGS-B", bounds=limits, options=options, callback=report
+        )
+        return level - float(found.fun) * total, start + self.free @ found.x

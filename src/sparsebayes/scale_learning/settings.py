@@ -21,7 +21,14 @@ class ScaleSearchSettings:
         Inducing centres of the subset of regressors: during the search, and to compare its result with that
         of the exact covariance on fewer rows.
     widths : tuple of float
-        Starting widths, in units of half the largest distance between rows.
+        Starting widths where amplitude and noise have no closed form, in units of half the largest distance.
+    first_width, width_step, connecting, least_widths : float, float, float, int
+        Elsewhere the starting widths that are compared: the largest, the ratio of one to the next, the smallest in
+        units of the typical distance between neighbours, and how many there are at least.
+    first_starts : int
+        Most of these that the search begins from.
+    ratio_range : tuple of float
+        Least and largest log σ²/s there, s being the variance of f.
     widest : float
         Largest width, in units of the largest distance: an input along which the kernel is so wide has no
         effect.
@@ -53,6 +60,12 @@ class ScaleSearchSettings:
     centres: int = 300
     judge_centres: int = 1000
     widths: tuple[float, ...] = (1.0, 0.3, 0.1, 2.5)
+    first_width: float = 2.0
+    width_step: float = 2.0
+    connecting: float = 1.0
+    least_widths: int = 3
+    first_starts: int = 2
+    ratio_range: tuple[float, float] = (-18.0, 4.0)
     widest: float = 1e3
     widest_start: float = 4.0
     steps: int = 60

@@ -18,7 +18,7 @@ from sparsebayes.core.solver import Monitor, Solution
 from sparsebayes.core.units import Units
 
 ROUNDING = 1e-6  # of the objective: by so much less a solution may end below a model on its way
-MOMENT = 1e-3  # seconds, of a fit for which no time is left
+MOMENT = 1e-9  # seconds, of a fit for which no time is left
 SATURATED = "saturated"  # the name of the last move of a fit that ends because its model is not sparse
 # a fit that has so many functions after some seconds, or takes so many seconds, says what could be done
 MANY_FUNCTIONS, SOME_SECONDS, LONG = 1000, 2.0, 60.0

@@ -31,10 +31,13 @@ class CentredBasis(Basis):
         The parameters that can be learned. A kernel that has any defines `scale_gradient`.
     always_positive : bool
         Whether k is positive semi-definite whatever its parameters and the points.
+    measures_inputs : bool
+        Whether the word "scale" measures each input in units of its own spread.
     """
 
     learnable: ClassVar[tuple[Learnable, ...]] = ()
     always_positive: ClassVar[bool] = False
+    measures_inputs: ClassVar[bool] = False
 
     @property
     def symmetric(self) -> bool:
@@ -65,7 +68,9 @@ class CentredBasis(Basis):
             value = getattr(self, each.name)
             check_bounds(each.bounds(self), f"{each.name}_bounds")
             if each.from_data:
-                numbers[each.name] = resolve_gamma(value, X, sample_weight)
+                numbers[each.name] = resolve_gamma(
+                    value, X, sample_weight, each.power if self.measures_inputs else None
+                )
             elif each.per_input:
                 numbers[each.name] = positive_scale(value, each.name, int(X.shape[1]))
             else:

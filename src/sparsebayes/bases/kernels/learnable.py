@@ -65,7 +65,7 @@ class Learnable:
         shared, logs = np.ndim(values) == 0, self._logs(values).tolist()
         names = [self.name] if shared else [f"{self.name}[{k}]" for k in range(len(logs))]
         kind = (self.per_input and not shared, self.power * self.is_width)
-        return [Scale(name, log, *kind) for name, log in zip(names, logs, strict=True)]
+        return [Scale(name, log, *kind, self.name) for name, log in zip(names, logs, strict=True)]
 
     def log_bounds(self, kernel: Any, X: np.ndarray, reach: float, narrowest: float) -> np.ndarray:
         """Bounds (1 or d, 2) of the logarithms, none of a fixed parameter.
@@ -80,7 +80,7 @@ class Learnable:
         limits = self.limits if given is None else given
         if limits is not None:
             return np.tile(np.log(limits), (len(now), 1))
-        smallest, largest = np.asarray([_shared_range(X)] if shared else [_range(x) for x in X.T]).T
+        smallest, largest = np.asarray([distance_range(X)] if shared else [_range(x) for x in X.T]).T
         varies = largest > 0
         widest = largest * reach if self.is_width else largest  # a period is no longer than the data
         least = np.maximum(smallest, max(self.narrowest, narrowest) * largest)
@@ -111,7 +111,7 @@ def _range(x: np.ndarray) -> tuple[float, float]:
     return float(np.diff(values).min()), float(values[-1] - values[0])
 
 
-def _shared_range(X: np.ndarray) -> tuple[float, float]:
+def distance_range(X: np.ndarray) -> tuple[float, float]:
     """The smallest distance among `SAMPLE` of the rows X (n, d), and the diagonal of the box of all rows."""
     points = np.unique(X, axis=0)
     if len(points) < 2:

@@ -11,6 +11,8 @@ from sparsebayes._checks import is_number, is_whole
 
 SQUARABLE = (1e-154, 1e153)  # widths r whose r⁻² neither overflows nor loses digits to underflow
 
+SAME = 1e-9  # spreads of inputs that differ by less are the same
+
 FIXED = "fixed"  # bounds of a scale that keeps its value while others are learned
 
 OneOrEach = float | np.ndarray  # one number for all inputs, or one per input (d,)
@@ -20,14 +22,32 @@ Origin = Any  # "auto" or numbers; OneOrEach once resolved
 Bounds = Any  # None, "fixed" or a pair of positive numbers
 
 
-def resolve_gamma(gamma: Gamma, X: Array, sample_weight: Array | None = None) -> OneOrEach:
-    """gamma as numbers: "scale" is 1/(d Var(X)) over all entries of X, 1 if they are equal; "auto" is 1/d."""
+def resolve_gamma(gamma: Gamma, X: Array, sample_weight: Array | None = None, power: float | None = None) -> OneOrEach:
+    """gamma as numbers: "scale" follows the spread of the inputs; "auto" is 1/d.
+
+    Parameters
+    ----------
+    gamma : "scale", "auto", a positive number or one per input
+        "scale" is 1/(d s_k^|power|) for an input k of standard deviation s_k, d being the number of inputs that vary:
+        one number if all spreads are the same, else one per input. 1/d for an input that does not vary.
+    X : array of shape (n, d)
+        Training rows.
+    sample_weight : array of shape (n,), optional
+        How often each row counts.
+    power : float, optional
+        The parameter is proportional to a width to this power, and "scale" measures each input in units of its own
+        spread. None for one number for all inputs, 1/(d Var(X)) over all entries of X, as in scikit-learn.
+
+    Returns
+    -------
+    float or ndarray of shape (d,)
+    """
     d = int(X.shape[1])
     if isinstance(gamma, str):
         if gamma == "auto":
             return 1.0 / d
         if gamma == "scale":
-            return _gamma_from_spread(X, sample_weight)
+            return _pooled(X, sample_weight) if power is None else _gamma_from_spread(X, sample_weight, power)
         raise ValueError(f"gamma must be 'scale', 'auto' or positive numbers, got {gamma!r}.")
     return positive_scale(gamma, "gamma", d)
 
@@ -139,26 +159,45 @@ def check_coef0(coef0: Any) -> float:
     return float(coef0)
 
 
-def _gamma_from_spread(X: Array, sample_weight: Array | None) -> float:
+def _gamma_from_spread(X: Array, sample_weight: Array | None, power: float) -> OneOrEach:
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        variances = _variances(X, sample_weight)
+        varies = variances > 0
+        d = max(int(np.count_nonzero(varies)), 1)
+        gamma = np.where(varies, np.where(varies, variances, 1.0) ** (0.5 * power), 1.0) / d
+    if not np.all((gamma > 0) & (gamma < np.inf)):
+        raise ValueError(f"gamma='scale' needs a variance of X within range, got {variances}: rescale X.")
+    same = gamma[varies] if varies.any() else gamma
+    return float(same[0]) if np.ptp(same) <= SAME * same[0] else gamma
+
+
+def _pooled(X: Array, sample_weight: Array | None) -> float:
+    """1/(d Var(X)), the variance over all entries of X; 1 if they are equal."""
+    xp, (n, d) = namespace(X), map(int, X.shape)
     with np.errstate(over="ignore", invalid="ignore"):
-        variance = _variance(X, sample_weight)
+        entries = xp.reshape(X, (n * d, 1))
+        weights = (
+            None
+            if sample_weight is None
+            else xp.reshape(xp.asarray(sample_weight)[:, None] * xp.ones_like(X), (n * d,))
+        )
+        variance = float(_variances(entries, weights)[0])
     if variance == 0.0:
         return 1.0
-    gamma = 1.0 / (int(X.shape[1]) * variance)
+    gamma = 1.0 / (d * variance)
     if not 0.0 < gamma < np.inf:
         raise ValueError(f"gamma='scale' needs a variance of X within range, got {variance}: rescale X.")
     return gamma
 
 
-def _variance(X: Array, sample_weight: Array | None) -> float:
-    """Variance over all entries of X, row n counted sample_weight[n] times."""
-    xp = namespace(X)
-    n, d = int(X.shape[0]), int(X.shape[1])
+def _variances(X: Array, sample_weight: Array | None) -> np.ndarray:
+    """Variance of each column of X, row n counted sample_weight[n] times."""
+    xp, n = namespace(X), int(X.shape[0])
     weights = asfloat64(np.ones(n) if sample_weight is None else sample_weight, like=X)
     if weights.shape != (n,):
         raise ValueError(f"sample_weight must have one number per row of X ({n}), got shape {weights.shape}.")
-    share = weights[:, None] / (xp.sum(weights) * d)
-    # deviations from an entry of X first: equal entries then have variance 0 exactly
-    deviations = X - X[int(xp.argmax(weights)), 0]
-    deviations = deviations - xp.sum(share * deviations)
-    return float(xp.sum(share * deviations * deviations))
+    share = weights[:, None] / xp.sum(weights)
+    # deviations from a row of X first: equal entries then have variance 0 exactly
+    deviations = X - X[int(xp.argmax(weights)), :][None, :]
+    deviations = deviations - xp.sum(share * deviations, axis=0)[None, :]
+    return to_numpy(xp.sum(share * deviations * deviations, axis=0))

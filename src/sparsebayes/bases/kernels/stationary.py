@@ -32,6 +32,7 @@ class _Radial(Stationary):
     """k(x, z) = f(q), q = Σ_k γ_k (x_k − z_k)²; here f(q) = exp(−q). gamma = γ, width = γ^−½."""
 
     learnable: ClassVar[tuple[Learnable, ...]] = (Learnable("gamma", power=-2.0, from_data=True),)
+    measures_inputs = True
     gamma: Gamma
     width: Width | None = None
     distances = staticmethod(_distances.squared_distances)
@@ -76,7 +77,7 @@ class RBF(_Radial):
     Parameters
     ----------
     gamma : "scale", "auto", a positive number or one per input
-        η. "scale" is 1/(d Var(X)), "auto" is 1/d.
+        η. "scale" is 1/(d Var(x_k)) for input k, "auto" is 1/d.
     width : a positive number or one per input, optional
         r in exp(−‖x − z‖²/r²). If it is given, η = 1/r² and gamma is ignored  [SE07, eq. 39].
     gamma_bounds : "fixed" or a pair of positive numbers, optional
@@ -95,7 +96,7 @@ class Laplacian(_Radial):
     Parameters
     ----------
     gamma : "scale", "auto", a positive number or one per input
-        γ. "scale" is 1/(d Var(X)), "auto" is 1/d.
+        γ. "scale" is 1/(d s_k) for input k of standard deviation s_k, "auto" is 1/d.
     gamma_bounds : "fixed" or a pair of positive numbers, optional
         "fixed" holds γ when scales are learned; a pair bounds it. By default the distances in X bound it.
     """
@@ -120,7 +121,7 @@ class Matern(_Radial):
     Parameters
     ----------
     gamma : "scale", "auto", a positive number or one per input
-        γ. "scale" is 1/(d Var(X)), "auto" is 1/d.
+        γ. "scale" is 1/(d Var(x_k)) for input k, "auto" is 1/d.
     nu : 1.5 or 2.5
         ν.
     width : a positive number or one per input, optional
@@ -170,7 +171,7 @@ class RationalQuadratic(_Radial):
     Parameters
     ----------
     gamma : "scale", "auto", a positive number or one per input
-        γ. "scale" is 1/(d Var(X)), "auto" is 1/d.
+        γ. "scale" is 1/(d Var(x_k)) for input k, "auto" is 1/d.
     alpha : a positive number
         α.
     width : a positive number or one per input, optional
