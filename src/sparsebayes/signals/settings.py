@@ -38,7 +38,7 @@ class RiskSettings:
     constants: tuple[float, ...] = (0.0, *np.geomspace(0.05, 16.0, 48).tolist())
     variances: tuple[float, ...] = (0.0, *(4.0**k for k in range(8)))
     noise_share: float = 0.5
-    noise_count: float = 5.0
+    noise_count: float = 2.0
     iterations: int = 200
     relaxation: float = 1.8
     bins_per_sigma: int = 16
