@@ -54,6 +54,7 @@ DENOISED_BY_AUTO = (
     "denoise, symmetric",
     "denoise, symmetric, shifts, haar",
     "denoise, odd length",
+    "denoise, short",
     "denoise, batch",
     "denoise, image",
     "denoise, image, symmetric, shifts",
