@@ -25,7 +25,7 @@ DRAW = 3  # both algorithms separate the signals well on it; benchmarks/results/
 def doppler(ax: Any, prior: str) -> None:
     """Figure 5: the chirp at SNR 7 under one prior, with the noise given."""
     X, y, f = make_signal("doppler", 1024, snr=7.0, random_state=0)
-    model = WaveletDenoiser(prior=prior, boundary="periodic", noise_variance=float(f.std() / 7) ** 2)
+    model = WaveletDenoiser(prior=prior, shifts=0, boundary="periodic", noise_variance=float(f.std() / 7) ** 2)
     mean = model.fit_transform(y)
     ax.plot(X[:, 0], y, ".", ms=2, color="#BBBBBB")
     ax.plot(X[:, 0], mean, color=PRIORS[prior], lw=1.2)

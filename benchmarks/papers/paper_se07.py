@@ -80,7 +80,9 @@ def one(name: str, n: int, snr: float, kernel: str, given: bool, prior: str, see
     noise_variance = sigma2 if given else None
     if kernel == "symmlet":
         level = n.bit_length() - 1
-        denoiser = WaveletDenoiser("sym8", prior=prior, level=level, noise_variance=noise_variance, boundary="periodic")
+        denoiser = WaveletDenoiser(
+            "sym8", prior=prior, level=level, noise_variance=noise_variance, shifts=0, boundary="periodic"
+        )
         return denoiser.fit(y).n_active_, float(np.mean((denoiser.transform(y) - f) ** 2))
     Phi = (RBF(width=3.0) + Bias()).bind(X)(X)
     result = fit(Phi, y, prior=prior, noise_variance=noise_variance)

@@ -49,8 +49,8 @@ def of_denoiser(model: Any, X: np.ndarray) -> Record:
 
 
 def denoises(name: str, data: Callable[[], np.ndarray], **options: Any) -> None:
-    """A `WaveletDenoiser` with these options, periodic unless they say otherwise."""
-    add(name, lambda: of_denoiser(WaveletDenoiser(**{"boundary": "periodic", **options}), data()))
+    """A `WaveletDenoiser` with these options, periodic and without shifts unless they say otherwise."""
+    add(name, lambda: of_denoiser(WaveletDenoiser(**{"boundary": "periodic", "shifts": 0, **options}), data()))
 
 
 for kind in ("blocks", "bumps", "heavisine", "doppler", "sinc", "blocks-sinc"):

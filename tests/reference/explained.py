@@ -34,7 +34,36 @@ CONSTANT_INPUT = (
     "Inputs that are constant do not count in the widths that the search for scales starts from. Log evidence before "
     "and now: {}."
 )
+DENOISED = (
+    "With prior='auto' the noise is the smaller of two estimates, a band is taken for noise unless it says otherwise, "
+    "and error bars count the wavelets that were set to zero."
+)
+DENOISED_BY_AUTO = (
+    "denoise blocks",
+    "denoise bumps",
+    "denoise heavisine",
+    "denoise doppler",
+    "denoise sinc",
+    "denoise blocks-sinc",
+    "denoise by haar",
+    "denoise by db4",
+    "denoise by coif2",
+    "denoise, noise known",
+    "denoise, level",
+    "denoise, shifts",
+    "denoise, symmetric",
+    "denoise, symmetric, shifts, haar",
+    "denoise, odd length",
+    "denoise, short",
+    "denoise, batch",
+    "denoise, image",
+    "denoise, image, symmetric, shifts",
+    "denoise, volume",
+    "real electrocardiogram",
+    "real image",
+)
 EXPLAINED: dict[str, str] = {
+    **dict.fromkeys(DENOISED_BY_AUTO, DENOISED),
     "gamma evidence beside Spike": SAMPLED_PART,
     "gamma evidence beside Wavelet": SAMPLED_PART,
     "real kin8nm": BATCHES,

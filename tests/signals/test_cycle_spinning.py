@@ -40,10 +40,12 @@ def one_by_one(operator, rule, signal, moves):
     axes, mean, variance = range(signal.ndim), 0.0, 0.0
     for move in moves:
         w = operator.analyze(np.roll(signal, move, axes))
-        gamma = np.concatenate([rule.gamma(w[band.where], k) for k, band in enumerate(operator.bands)])
+        parts = [band.where for band in operator.bands]
+        gamma = np.concatenate([rule.gamma(w[part], k) for k, part in enumerate(parts)])
+        each = np.concatenate([rule.variance(w[part], k, gamma[part]) for k, part in enumerate(parts)])
         back = [-m for m in move]
         mean = mean + np.roll(operator.synthesize(gamma * w), back, axes) / len(moves)
-        variance = variance + np.roll(pointwise_variance(operator, gamma), back, axes) / len(moves)
+        variance = variance + np.roll(pointwise_variance(operator, each), back, axes) / len(moves)
     return mean, variance
 
 

@@ -1,17 +1,19 @@
 """Risk, the choice of c, shrinkage of bands, and the pointwise variance, against their definitions."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from sparsebayes import Smoothness
+from sparsebayes.signals.noise import noise_from_finest
 from sparsebayes.signals.pointwise import pointwise_variance
 from sparsebayes.signals.risk import _likelihoods, best_constants, fit_mixtures, histograms, stein_risk
 from sparsebayes.signals.settings import DENOISING, DenoisingSettings, RiskSettings
 from sparsebayes.signals.shrinkage import (
     BLOCK,
     _blocks,
-    noise_from_finest,
     shrink_by_evidence,
     shrink_by_risk,
     shrink_with,
@@ -76,29 +78,34 @@ def test_mixture_of_extreme_coefficients_is_finite():
         assert best_constant(z) in RISK.constants
 
 
-def plain_em(counts, steps):
-    """Shares by EM as it is in the books."""
+def plain_em(counts, steps, noise_count):
+    """Shares by EM as it is in the books, with coefficients of pure noise added."""
     likelihood = _likelihoods(RISK)
     shares = np.full(len(RISK.variances), 0.5 / (len(RISK.variances) - 1))
     shares[0] = 0.5
+    added = np.zeros(len(shares))
+    added[0] = noise_count
     for _ in range(steps):
-        shares = shares * (likelihood @ (counts / counts.sum() / (shares @ likelihood)))
+        belong = shares * (likelihood @ (counts / (shares @ likelihood)))
+        shares = (belong + added) / (counts.sum() + noise_count)
     return shares
 
 
 @pytest.mark.parametrize("scale", [0.0, 0.7, 3.0, 20.0])
 @pytest.mark.parametrize("size", [8, 100, 5000])
-def test_mixture_is_fitted_as_well_as_by_many_more_plain_steps(scale, size):
+@pytest.mark.parametrize("noise_count", [0.0, RISK.noise_count])
+def test_mixture_is_fitted_as_well_as_by_many_more_plain_steps(scale, size, noise_count):
     rng = np.random.default_rng(size)
     z = rng.standard_normal(size) + scale * rng.standard_normal(size) * (rng.random(size) < 0.3)
     counts = histogram(z)
 
     def log_likelihood(shares):
-        return counts @ np.log(shares @ _likelihoods(RISK)) / size
+        log_share = np.log(shares[0]) if noise_count else 0.0
+        return (counts @ np.log(shares @ _likelihoods(RISK)) + noise_count * log_share) / size
 
-    reached = log_likelihood(fit_mixtures(counts[None])[0])
-    assert reached >= log_likelihood(plain_em(counts, 30)) - 1e-9
-    assert reached <= log_likelihood(plain_em(counts, 3000)) + 1e-6
+    reached = log_likelihood(fit_mixtures(counts[None], replace(RISK, noise_count=noise_count))[0])
+    assert reached >= log_likelihood(plain_em(counts, 300, noise_count)) - 1e-9
+    assert reached <= log_likelihood(plain_em(counts, 3000, noise_count)) + 1e-6
 
 
 def test_histograms_of_sets_in_a_row_are_those_of_each():

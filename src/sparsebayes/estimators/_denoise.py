@@ -17,7 +17,7 @@ def denoise(
     wavelet: str = "sym8",
     prior: str | Prior = "auto",
     level: int | None = None,
-    shifts: int = 16,
+    shifts: int = 64,
     boundary: str = "symmetric",
     return_std: bool = False,
 ) -> Any:
@@ -36,13 +36,14 @@ def denoise(
         other prior is put on all coefficients.
     level : int, optional
         How often each axis is halved; by default log2(n) − 3 times for an axis of n samples.
-    shifts : int, default=16
+    shifts : int, default=64
         Number of circular shifts to average over, which removes artefacts of where the wavelets happen to
-        lie; 0 for none.
+        lie; 0 for none, which is the sparse model itself.
     boundary : {"symmetric", "periodic"}, default="symmetric"
         How x continues beyond its ends: mirrored, or from its other end.
     return_std : bool, default=False
-        Whether to return the posterior standard deviation of every sample, without the noise, as well.
+        Whether to return the standard deviation of every sample, without the noise, as well; with prior="auto"
+        it counts the wavelets that were set to zero.
 
     Returns
     -------

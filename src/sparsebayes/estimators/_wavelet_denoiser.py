@@ -46,17 +46,20 @@ class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     prior : "auto", "uniform", "aic", "bic", "ric" or Prior, default="auto"
         "auto" takes the smoothness prior with a constant c for each level (in images also each orientation):
         the c of least expected squared error under a distribution fitted to the coefficients; the noise is
-        then estimated from the finest level (median absolute coefficient), and the coarsest coefficients are
-        kept as they are. Any other prior is put on all coefficients of the signal minus its mean, and the
-        noise is estimated by maximising the evidence, as in SE07.
+        then estimated from the finest level (median absolute coefficient) or, if that is less, from the
+        spectrum, and the coarsest coefficients are kept as they are. Any other prior is put on all
+        coefficients of the signal minus its mean, and the noise is estimated by maximising the evidence; with
+        shifts=0 that is the method of SE07.
     level : int, optional
         How often each axis is halved; by default log2(n) − 3 times for an axis of n samples.
     noise_variance : float, optional
         σ² if it is known; None estimates it.
-    shifts : int, default=0
+    shifts : int, default=64
         With k > 1 the average over k circular shifts of the signal (cycle spinning), which removes artefacts
         of where the wavelets happen to lie; at most as many shifts as there are. The noise and the constants
-        are those of the signal as it is.
+        are those of the signal as it is. With prior="auto" the levels whose posterior mean has clearly less
+        risk than the sparse rule are averaged by that mean. 0 and 1 take the signal as it is: the sparse model
+        alone, in closed form.
     ndim : {1, 2, 3}, default=1
         How many axes one signal has: 1 for signals, 2 for images, 3 for volumes. X of that many axes is one
         signal, X with one axis more a batch of them, along its first axis. A 2-D array is therefore a batch
@@ -114,7 +117,7 @@ class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     prior: str | Prior = "auto"
     level: int | None = None
     noise_variance: float | None = None
-    shifts: int = 0
+    shifts: int = 64
     ndim: int = 1
     boundary: str = "symmetric"
 
@@ -147,11 +150,12 @@ class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         X : array-like with `ndim` axes, or one more for a batch
             Signal(s); NaN for missing samples. Not modified.
         return_std : bool, default=False
-            Whether to return the posterior standard deviation of the denoised signal at every sample,
-            √Σ_m Var(w_m) φ_m², exactly unless samples are missing. It does not include the noise, and a
-            wavelet that was not selected counts as known to be absent, which makes it small where weak detail
-            may have been missed. Over shifts, variances are averaged, which bounds the variance of the
-            average from above.
+            Whether to return the standard deviation of the denoised signal at every sample, √Σ_m v_m φ_m²,
+            without the noise. With prior="auto" v_m is the expected squared error of a coefficient under the
+            distribution fitted to its level, whether it was selected or set to zero. With any other prior it
+            is the posterior variance of the sparse model, in which a wavelet that was not selected is known
+            to be absent. Over shifts, variances are averaged, which bounds the variance of the average from
+            above.
 
         Returns
         -------

@@ -126,9 +126,15 @@ class CycleSpinning:
         gamma = self.rule.gamma(w, self.numbers[band.where.start])
         if self.variance is not None:
             weights = [len(branch.moves) / len(self.moves) for branch in branches]
-            self.variance.add_band(band, gamma, [branch.offset for branch in branches], weights)
+            variance = self.rule.variance(w, self.numbers[band.where.start], gamma)
+            self.variance.add_band(band, variance, [branch.offset for branch in branches], weights)
         gamma *= w
         return gamma
+
+    def _variances(self, rest: WaveletOperator, w: np.ndarray, gamma: np.ndarray) -> np.ndarray:
+        """The expected squared errors of the coefficients of a coarse signal, (k, size of rest)."""
+        parts = ((number, band.where) for number, band in enumerate(rest.bands))
+        return np.concatenate([self.rule.variance(w[:, k], number, gamma[:, k]) for number, k in parts], axis=1)
 
     def _one_by_one(self, block: Block, v: np.ndarray, branches: list[Branch]) -> np.ndarray:
         """The averages where an axis is odd: every move has a transform of its own, some moves at a time."""
@@ -143,7 +149,7 @@ class CycleSpinning:
                 gamma[:, band.where] = self.rule.gamma(w[:, band.where], number)
             if self.variance is not None:
                 places = [(branches[p].offset, move) for p, move in chosen]
-                self.variance.add_coarse(rest, gamma, places, 1 / len(self.moves))
+                self.variance.add_coarse(rest, self._variances(rest, w, gamma), places, 1 / len(self.moves))
             for (p, move), part in zip(chosen, rest.synthesize(gamma * w), strict=True):
                 total[p] += np.roll(part, [-m for m in move], axes) / len(branches[p].moves)
         return total

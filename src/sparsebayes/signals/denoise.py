@@ -13,6 +13,7 @@ from sparsebayes.core.prior import Prior
 from sparsebayes.signals.boundary import circular_shifts, crop, pad, padded_shape
 from sparsebayes.signals.cycle_spinning import CycleSpinning
 from sparsebayes.signals.missing import Gaps, first_guess
+from sparsebayes.signals.noise import noise_from_spectrum
 from sparsebayes.signals.pointwise import ShiftedVariance, pointwise_variance
 from sparsebayes.signals.settings import DENOISING, DenoisingSettings
 from sparsebayes.signals.shrinkage import Shrinkage, shrink_by_evidence, shrink_by_risk
@@ -41,7 +42,8 @@ class SignalDenoiser:
     noise_variance : float, optional
         σ² if it is known.
     shifts : int
-        Number of circular shifts to average over; 0 and 1 take the signal as it is.
+        Number of circular shifts to average over; 0 and 1 take the signal as it is. Averages over shifts are not
+        sparse: without a prior, bands whose posterior mean has clearly less risk than the sparse rule take it.
     settings : DenoisingSettings
         Tuning constants.
     """
@@ -79,7 +81,7 @@ class SignalDenoiser:
         """
         if np.isnan(signal).any():
             return self._filled(signal, np.isnan(signal), False)[2]
-        return self._shrink(pad(signal, self.operator.signal_shape))
+        return self._shrink(signal)
 
     def denoise(self, signal: np.ndarray, return_std: bool = False) -> Denoised:
         """The posterior mean of a signal, averaged over shifts.
@@ -126,12 +128,12 @@ class SignalDenoiser:
     def _denoised(self, signal: np.ndarray, return_std: bool) -> Denoised:
         """`denoise` without missing samples."""
         padded = pad(signal, self.operator.signal_shape)
-        shrunk = self._shrink(padded)
+        shrunk = self._shrink(signal)
         if self.shifts > 1:
             total, variance = self._spun(padded, shrunk, return_std)
         else:
             total = self.operator.synthesize(shrunk.coef)
-            variance = pointwise_variance(self.operator, shrunk.gamma, self.settings) if return_std else None
+            variance = self._variance(shrunk) if return_std else None
         total += shrunk.signal_mean
         std = None if variance is None else crop(self._std(variance, shrunk), signal.shape)
         return crop(total, signal.shape), std, shrunk
@@ -144,16 +146,23 @@ class SignalDenoiser:
             total = CycleSpinning(self.operator, shrunk.rule, moves, variance).average(_centred(padded)[0])
         return total, None if variance is None else variance.total()
 
+    def _variance(self, shrunk: Shrinkage) -> np.ndarray:
+        """The variance of every sample in units of σ², without shifts."""
+        return pointwise_variance(self.operator, shrunk.variance(self.operator.bands), self.settings)
+
     def _shrink(self, signal: np.ndarray) -> Shrinkage:
-        """The shrinkage of a padded signal."""
-        rest, mean = _centred(signal)
+        """The shrinkage of a signal without gaps, padded."""
+        most_noise = math.inf
+        if self.prior is None and self.noise_variance is None:
+            most_noise = noise_from_spectrum(_centred(signal)[0], self.settings.spectrum)
+        rest, mean = _centred(pad(signal, self.operator.signal_shape))
         w = self.operator.analyze(rest)
         del rest
         if self.prior is not None:
             with _numbers_of(self.prior):
                 shrunk = shrink_by_evidence(w, self.operator, self.prior, self.noise_variance)
         else:
-            shrunk = shrink_by_risk(w, self.operator, self.noise_variance, None, self.settings)
+            shrunk = shrink_by_risk(w, self.operator, self.noise_variance, None, self.settings, most_noise)
         return replace(shrunk, signal_mean=mean)
 
     def _std(self, variance: np.ndarray, shrunk: Shrinkage) -> np.ndarray:

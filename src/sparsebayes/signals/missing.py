@@ -21,9 +21,10 @@ import numpy as np
 import scipy.ndimage
 
 from sparsebayes.signals.boundary import crop, pad
+from sparsebayes.signals.noise import noise_from_finest, noise_from_spectrum
 from sparsebayes.signals.pointwise import energies, pointwise_variance
 from sparsebayes.signals.settings import DENOISING, DenoisingSettings
-from sparsebayes.signals.shrinkage import Shrinkage, noise_from_finest, usable_variance
+from sparsebayes.signals.shrinkage import Shrinkage, usable_variance
 from sparsebayes.signals.wavelet_transform import WaveletOperator
 
 TINY = float(np.finfo(float).tiny)
@@ -110,7 +111,9 @@ class Gaps:
         return cls(missing, operator, np.clip(share, 0.0, 1.0), settings)
 
     def noise_variance(self, rest: np.ndarray) -> float:
-        """σ² from the wavelets of the finest level that lie on observed samples.
+        """σ² from the finest wavelets that lie on observed samples, or from the spectrum if that is less.
+
+        Samples that were filled in have no noise, which the spectrum has the less of.
 
         Parameters
         ----------
@@ -124,7 +127,9 @@ class Gaps:
         """
         w = self.operator.analyze(pad(rest, self.operator.signal_shape))
         least = self.settings.least_filled_noise * float(np.mean(rest * rest))
-        return max(noise_from_finest(w, self.operator, self.settings, self.share), least)
+        observed = 1 - float(self.missing.mean())
+        most = noise_from_spectrum(rest, self.settings.spectrum) / observed
+        return max(min(noise_from_finest(w, self.operator, self.settings, self.share), most), least)
 
     def held(self, mean: np.ndarray, guess: np.ndarray, shrunk: Shrinkage) -> np.ndarray:
         """The posterior mean with coefficients that nothing determines held at the first guess.
@@ -169,22 +174,24 @@ class Gaps:
             return std
         sigma2 = usable_variance(shrunk.noise_variance, shrunk.w)
         gamma, flat = shrunk.gamma, {band.where.start for band in shrunk.flat}
+        known = shrunk.variance(self.operator.bands)
         z = shrunk.coef / math.sqrt(sigma2)
         more = np.empty_like(gamma)
         for band in self.operator.bands:
             where = band.where
-            more[where] = _gained(gamma[where], self.share[where], z[where], where.start in flat)
+            v = _unobserved(gamma[where], self.share[where], z[where], where.start in flat)
+            more[where] = np.maximum(v - known[where], 0.0)
         extra = crop(pointwise_variance(self.operator, more, self.settings), std.shape)
         wider = np.hypot(std, math.sqrt(sigma2) * np.sqrt(extra))
         observed = np.minimum(wider, np.maximum(std, math.sqrt(shrunk.noise_variance)))
         return np.where(self.missing, wider, observed)
 
 
-def _gained(gamma: np.ndarray, rho: np.ndarray, z: np.ndarray, flat: bool) -> np.ndarray:
-    """v − γσ² of the coefficients z of a band, all in units of the noise; `flat` if the band has no prior."""
+def _unobserved(gamma: np.ndarray, rho: np.ndarray, z: np.ndarray, flat: bool) -> np.ndarray:
+    """v of the coefficients z of a band, all in units of the noise; `flat` if the band has no prior."""
     tau2 = float((1 - rho) @ (z * z)) / max(float((1 - rho).sum()), TINY)
     if flat:
         precision = rho / (tau2 + 1)
     else:
         precision = 1 / np.maximum((1 - rho) * gamma / np.maximum(1 - gamma, LEAST) + rho * tau2, LEAST)
-    return np.maximum(1 / (precision + 1 - rho) - gamma, 0.0)
+    return 1 / (precision + 1 - rho)

@@ -9,7 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparsebayes.core.prior import Prior
+from sparsebayes.signals.mixture import LAST, PER_SIGMA, MixturePosterior, interpolated
 from sparsebayes.signals.wavelet_transform import Band
+
+SMALL = 1e-9  # |z|: a smaller coefficient is zero whatever is kept of it
 
 
 class Rule(ABC):
@@ -31,6 +34,25 @@ class Rule(ABC):
         ndarray in the shape of w
             Values from 0 to 1.
         """
+
+    def variance(self, w: np.ndarray, number: int, gamma: np.ndarray) -> np.ndarray:
+        """Expected squared error of the estimate γw of each coefficient, in units of σ².
+
+        Parameters
+        ----------
+        w : ndarray of shape (k, …)
+            Coefficients of one band.
+        number : int
+            The number of the band.
+        gamma : ndarray in the shape of w
+            The shares that are kept.
+
+        Returns
+        -------
+        ndarray in the shape of w
+            γ itself: the posterior variance at the most probable α, 0 for a coefficient that is not selected.
+        """
+        return gamma
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +80,47 @@ class SmoothnessRule(Rule):
         excess -= 2 * c
         np.maximum(excess, 1.0, out=excess)
         return np.subtract(1.0, np.divide(1.0, excess, out=excess), out=excess)
+
+
+@dataclass(frozen=True, eq=False)
+class MixtureRule(Rule):
+    """A smoothness prior for each band, or the posterior mean, with errors under a mixture fitted to the band.
+
+    Parameters
+    ----------
+    sparse : SmoothnessRule
+        σ², and the smoothness constants.
+    posterior : MixturePosterior
+        The posterior of every band.
+    averaged : ndarray of bool, shape (n_bands,)
+        The bands whose coefficients become their posterior means.
+    """
+
+    sparse: SmoothnessRule
+    posterior: MixturePosterior
+    averaged: np.ndarray
+
+    def gamma(self, w: np.ndarray, number: int) -> np.ndarray:
+        """That of the smoothness prior, or E(θ|z)/z."""
+        if not self.averaged[number]:
+            return self.sparse.gamma(w, number)
+        z = np.abs(w) / math.sqrt(self.sparse.sigma2)
+        removed = interpolated(self.posterior.removed[number], z)
+        removed /= np.maximum(z, SMALL, out=z)
+        return np.subtract(1.0, removed, out=removed)
+
+    def variance(self, w: np.ndarray, number: int, gamma: np.ndarray) -> np.ndarray:
+        """Var(θ|z) + (E(θ|z) − γz)², or 1 for a band that is kept as it is."""
+        if math.isnan(self.sparse.constants[number]):
+            return np.ones_like(w)
+        z = np.abs(w) / math.sqrt(self.sparse.sigma2)
+        result = interpolated(self.posterior.variance[number], z)
+        off = interpolated(self.posterior.removed[number], z)
+        off -= z * (1 - gamma)
+        off[z >= LAST / PER_SIGMA] = 0.0  # where rounding of γ would count
+        off *= off
+        result += off
+        return result
 
 
 @dataclass(frozen=True, eq=False)

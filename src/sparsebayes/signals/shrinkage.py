@@ -17,15 +17,16 @@ from sparsebayes.core.solver import Monitor
 from sparsebayes.core.units import Units
 from sparsebayes.signals.closed_form import Orthonormal
 from sparsebayes.signals.diagonal import IdentityQuadratic
+from sparsebayes.signals.mixture import MixturePosterior
+from sparsebayes.signals.noise import noise_from_finest
 from sparsebayes.signals.path import orthonormal_statistics
-from sparsebayes.signals.risk import best_constants, histograms
-from sparsebayes.signals.rules import EvidenceRule, NoSignal, Rule, SmoothnessRule
+from sparsebayes.signals.risk import constants_of, fit_mixtures, histograms, prefers_mean
+from sparsebayes.signals.rules import EvidenceRule, MixtureRule, NoSignal, Rule, SmoothnessRule
 from sparsebayes.signals.settings import DENOISING, DenoisingSettings, RiskSettings
 from sparsebayes.signals.transforms import SpikeOperator
 from sparsebayes.signals.wavelet_transform import Band, WaveletOperator
 from sparsebayes.solvers.regression import NoiseCollapseWarning
 
-MEDIAN = 0.6744897501960817  # of |z|, z standard normal
 EXTREME = 1e30  # ratio of noise and mean square beyond which the answer is everything, or nothing
 BLOCK = 1 << 15  # coefficients worked on at a time
 
@@ -65,82 +66,27 @@ class Shrinkage:
 
     @property
     def gamma(self) -> np.ndarray:
-        """Share of each coefficient that was kept, (N,): its posterior variance divided by σ²."""
+        """Share of each coefficient that was kept, (N,)."""
         gamma = np.divide(self.coef, self.w, out=np.zeros_like(self.w), where=self.w != 0)
         for band in self.flat:
             gamma[band.where] = 1.0
         return gamma
 
+    def variance(self, bands: Sequence[Band]) -> np.ndarray:
+        """The expected squared error of each coefficient, in units of σ².
 
-def noise_from_finest(
-    w: np.ndarray,
-    operator: WaveletOperator,
-    settings: DenoisingSettings = DENOISING,
-    missing: np.ndarray | None = None,
-) -> float:
-    """σ² from the median absolute coefficient of the finest level.
+        Parameters
+        ----------
+        bands : sequence of Band
+            All bands of the transform, in order.
 
-    If more than half of those coefficients are zero, to rounding, it is the median of the others; if hardly
-    any of them is not, the signal is smooth or consists of steps, and has no noise.
-
-    Parameters
-    ----------
-    w : ndarray of shape (N,)
-        Coefficients of a signal.
-    operator : WaveletOperator
-        The transform they come from.
-    settings : DenoisingSettings
-        What counts as zero, and as hardly any.
-    missing : ndarray of shape (N,), optional
-        The share of the energy of each wavelet on samples that were filled in.
-
-    Returns
-    -------
-    float
-        σ², or 0.
-    """
-    # differences along all axes that are halved at this level
-    finest_bands = (b for b in operator.bands if b.level == 1 and b.kind and set(b.kind) <= {"d", "n"})
-    where = max(finest_bands, key=lambda band: math.prod(band.shape)).where
-    finest = np.abs(w[where])
-    if missing is not None:
-        finest = _of_observed(finest, missing[where], settings)
-    middle = _lower_median(finest)
-    dust = _dust_above(middle, w, operator, settings)
-    if middle <= dust:
-        others = finest[finest > dust]
-        middle = _lower_median(others) if len(others) >= settings.least_noisy * len(finest) else 0.0
-    return (middle / MEDIAN) ** 2
-
-
-def _of_observed(finest: np.ndarray, missing: np.ndarray, settings: DenoisingSettings) -> np.ndarray:
-    """The coefficients on observed samples; if they are few, those that are half observed, with as much noise."""
-    clear = missing <= settings.clear
-    if np.count_nonzero(clear) >= settings.enough_clear or clear.all():
-        return finest[clear]
-    half = missing <= max(0.5, float(np.median(missing)))
-    return finest[half] / np.sqrt(np.maximum(1 - missing[half], settings.clear))
-
-
-def _lower_median(values: np.ndarray) -> float:
-    """The lower median; the values are put into another order."""
-    place = (len(values) - 1) // 2
-    values.partition(place)
-    return float(values[place])
-
-
-def _dust_above(value: float, w: np.ndarray, operator: WaveletOperator, settings: DenoisingSettings) -> float:
-    """How large a coefficient of the finest level may be if the samples do not vary; 0 if `value` is larger.
-
-    The differences of a wavelet add up to zero only to the precision of its tables. A function of level j
-    that adds a to the samples has a coefficient of about a 2^(j/2) for every axis.
-    """
-    uneven = settings.dust * (abs(math.fsum(operator.wavelet.dec_hi)) + float(np.finfo(float).eps))
-    if value > uneven * math.sqrt(w @ w):  # no coefficient is larger
-        return 0.0
-    halvings = (sum(min(band.level, k) for k in operator.levels) for band in operator.bands)
-    parts = ((w[band.where], 2 ** (k / 2)) for band, k in zip(operator.bands, halvings, strict=True))
-    return uneven * max(float(max(part.max(), -part.min())) / size for part, size in parts)
+        Returns
+        -------
+        ndarray of shape (N,)
+            The posterior variance, plus the square of what the estimate differs from the posterior mean by.
+        """
+        gamma, parts = self.gamma, [band.where for band in bands]
+        return np.concatenate([self.rule.variance(self.w[k], n, gamma[k]) for n, k in enumerate(parts)])
 
 
 def shrink_by_risk(
@@ -149,6 +95,7 @@ def shrink_by_risk(
     noise_variance: float | None = None,
     constants: np.ndarray | None = None,
     settings: DenoisingSettings = DENOISING,
+    most_noise: float = math.inf,
 ) -> Shrinkage:
     """Shrink each band under a smoothness prior with the constant c of least expected risk.
 
@@ -166,20 +113,26 @@ def shrink_by_risk(
         c of every band if they are known; by default they are chosen from the coefficients.
     settings : DenoisingSettings
         How noise and constants are chosen.
+    most_noise : float
+        The largest σ² that is estimated: another estimate of it.
 
     Returns
     -------
     Shrinkage
         All coefficients as they are if there is no noise.
     """
-    sigma2 = noise_from_finest(w, operator, settings) if noise_variance is None else noise_variance
+    sigma2 = noise_variance
+    if sigma2 is None:
+        sigma2 = min(noise_from_finest(w, operator, settings), most_noise)
     if not sigma2 > 0:
         constants = np.full(len(operator.bands), math.nan)
         return Shrinkage(w, w, 0.0, constants, SmoothnessRule(0.0, constants), operator.bands)
-    usable = sigma2 if noise_variance is None else usable_variance(sigma2, w)
-    if constants is None:
-        constants = _best_constants(w, operator, 1 / math.sqrt(usable), settings.risk)
-    return replace(shrink_with(w, operator, usable, constants), noise_variance=sigma2)
+    usable = usable_variance(sigma2, w)
+    if constants is not None:
+        return replace(shrink_with(w, operator, usable, constants), noise_variance=sigma2)
+    constants, posterior, averaged = _fitted(w, operator, 1 / math.sqrt(usable), settings.risk)
+    rule = MixtureRule(SmoothnessRule(usable, constants), posterior, averaged)
+    return replace(shrink_with(w, operator, usable, constants), noise_variance=sigma2, rule=rule)
 
 
 def usable_variance(sigma2: float, w: np.ndarray) -> float:
@@ -201,15 +154,22 @@ def usable_variance(sigma2: float, w: np.ndarray) -> float:
     return min(max(sigma2, square / EXTREME), square * EXTREME) if square else sigma2
 
 
-def _best_constants(w: np.ndarray, operator: WaveletOperator, scale: float, settings: RiskSettings) -> np.ndarray:
-    """The constant of every band, NaN for the coarsest; w·scale is in units of the noise."""
+def _fitted(
+    w: np.ndarray, operator: WaveletOperator, scale: float, settings: RiskSettings
+) -> tuple[np.ndarray, MixturePosterior, np.ndarray]:
+    """The constant of every band, NaN for the coarsest, the posteriors, and which bands are averaged.
+
+    w·scale is in units of the noise.
+    """
     counts = np.zeros((len(operator.bands), settings.bins), dtype=np.int64)
     for where, bands, sizes in _blocks(operator.bands):
         counts[bands] += histograms(w[where] * scale, sizes, settings)
-    shrunk = [k for k, band in enumerate(operator.bands) if band.kind]
-    constants = np.full(len(operator.bands), math.nan)
-    constants[shrunk] = best_constants(counts[shrunk], settings)
-    return constants
+    shares = fit_mixtures(counts, settings)
+    constants = constants_of(shares, settings)
+    averaged = prefers_mean(counts, shares, constants, settings)
+    flat = np.asarray([not band.kind for band in operator.bands])
+    constants[flat] = math.nan
+    return constants, MixturePosterior.of(shares, settings.variances), averaged & ~flat
 
 
 def _blocks(bands: Sequence[Band]) -> Iterator[tuple[slice, slice, list[int]]]:
