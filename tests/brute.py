@@ -13,7 +13,7 @@ from scipy.stats import gennorm
 from sparsebayes.core.noise import GaussianNoise
 from sparsebayes.core.posterior import Problem
 from sparsebayes.core.quadratic import DenseQuadratic, Products
-from sparsebayes.priors import Gamma, Laplace, NumericPrior, PerPart, Prior, Smoothness, Uniform
+from sparsebayes.priors import Automatic, Gamma, Laplace, NumericPrior, PerPart, Prior, Smoothness, Uniform
 
 
 def covariance(Phi: np.ndarray, alpha: np.ndarray, beta: float) -> np.ndarray:
@@ -305,5 +305,6 @@ PRIORS = {
 COMPOSED_PRIORS = {
     "per-part": PerPart([Gamma(0.2, 0.1), Smoothness("aic")], [5, 1_000_000]),
     "by-differences": ByDifferences(0.5),
+    "automatic": Automatic(1),
 }
 EVERY_PRIOR = {**PRIORS, **COMPOSED_PRIORS}

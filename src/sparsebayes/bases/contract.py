@@ -58,11 +58,14 @@ class BoundBasis(ABC):
         complete orthonormal set, which that process cannot tell from noise.
     is_one_kernel : bool
         Whether all functions are one kernel at different centres, which may be too narrow for its rows.
+    is_local : bool
+        Whether the functions vanish far from their centres.
     """
 
     by_row: bool = False
     in_gaussian_process: bool = True
     is_one_kernel: bool = False
+    is_local: bool = False
 
     @property
     @abstractmethod

@@ -38,10 +38,12 @@ class Parameters:
         Constant in kernel="poly" and kernel="sigmoid".
     centres : array-like of shape (n_centres, n_features), optional
         Points that the kernel functions are centred at; None for the training points.
-    prior : {"uniform", "aic", "bic", "ric"} or Prior, or a list of them, default="uniform"
+    prior : {"auto", "uniform", "aic", "bic", "ric"} or Prior, or a list of them
         Prior on the precision of each weight. "uniform" is the classical relevance vector machine; the others
-        are sparser, in this order. Objects: `Uniform`, `Gamma`, `Smoothness`, `Laplace`. A list has one prior
-        for each part of a concatenation of bases.
+        are sparser, in this order. "auto", the default of `SparseBayesRegressor`, is uniform if there are at least
+        two rows per column, "aic" if at least one, else "ric"; for kernels it is uniform, the default of all others.
+        Objects: `Uniform`, `Gamma`, `Smoothness`, `Laplace`, `Automatic`. A list has one prior for each part of a
+        concatenation of bases.
     solver : {"auto", "active-set", "greedy", "sequential", "mackay", "em"} or Solver, default="auto"
         How the evidence is maximised. "auto" is a closed form for orthonormal functions without intercept and
         weights, else "active-set". Objects: `ActiveSet`, `Greedy`, `Sequential`, `FixedPoint`.

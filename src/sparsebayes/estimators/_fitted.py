@@ -114,7 +114,8 @@ def forget(estimator: Any) -> None:
     """Remove the fitted attributes of an earlier fit."""
     for name in [name for name in vars(estimator) if name.endswith("_") and name not in KEPT]:
         delattr(estimator, name)
-    vars(estimator).pop("_fitted", None)
+    for name in ("_fitted", "_range"):
+        vars(estimator).pop(name, None)
 
 
 def query_batches(estimator: Any, X: Any, width: int, most: int | None = None) -> Iterator[Any]:

@@ -9,7 +9,7 @@ import numpy as np
 from sparsebayes.bases import as_basis
 from sparsebayes.core.noise import Gaussian
 from sparsebayes.estimators._training import FIXED, LEARNED, learns
-from sparsebayes.fit import MONITOR, SOLVERS, as_likelihood, check_limit, check_monitor
+from sparsebayes.fit import AUTO, MONITOR, SOLVERS, as_likelihood, check_limit, check_monitor
 from sparsebayes.priors import as_prior
 from sparsebayes.solvers import as_solver
 from sparsebayes.solvers.regression import checked_variance
@@ -24,7 +24,8 @@ def check_parameters(estimator: Any) -> None:
     as_solver(given["solver"], SOLVERS, given.get("effort", "default"))
     prior = given["prior"]
     for each in prior if isinstance(prior, list | tuple) else [prior]:
-        as_prior(each).resolve(ANY_NUMBER)
+        if not (isinstance(prior, str) and prior == AUTO):
+            as_prior(each, (AUTO,)).resolve(ANY_NUMBER)
     if "likelihood" in given:
         _check_noise(given["likelihood"], given["noise_variance"])
         check_limit(given["max_vectors"], as_likelihood(given["likelihood"]))

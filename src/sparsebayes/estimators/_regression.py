@@ -19,6 +19,7 @@ from sparsebayes.estimators._fitted import Fitted, finite_at, of_batches, publis
 from sparsebayes.estimators._model import SparseModel
 from sparsebayes.estimators._parts import model_of_parts
 from sparsebayes.estimators._predictions import drawn_targets, predicted_interval
+from sparsebayes.estimators._range import TrainingRange
 from sparsebayes.estimators._sparsity_path import SparsityPath, sparsity_path
 from sparsebayes.estimators._training import (
     Candidates,
@@ -27,6 +28,7 @@ from sparsebayes.estimators._training import (
 )
 from sparsebayes.estimators._validation import check_inputs, check_noise, require_rows
 from sparsebayes.rows.known_noise import KnownNoise
+from sparsebayes.rows.sources import is_too_large
 from sparsebayes.rows.validation import (
     LEAST_ROWS,
     check_targets,
@@ -88,6 +90,7 @@ class SparseRegression(RegressorMixin, SparseModel):
         check_is_fitted(self)
         fitted, bars = model_of_parts(self, parts, bool(return_std or return_cov))
         weights, intercept = fitted.result.mean, float(fitted.result.intercept[0])
+        self._check_range(X)
         if return_cov:
             return finite_at(
                 fitted.query(check_inputs(self, X, fitting=False)),
@@ -104,6 +107,12 @@ class SparseRegression(RegressorMixin, SparseModel):
             lambda rows: ((columns := fitted.basis(rows)) @ weights + intercept, bars.std(rows, columns)),
             max(bars.n, SMALL_BLOCK) if bars.n else None,
         )
+
+    def _check_range(self, X: Any) -> None:
+        """Warn of queries outside the range of the training rows, where the functions have widths."""
+        known: TrainingRange | None = getattr(self, "_range", None)
+        if known is not None and not is_too_large(X):
+            known.check(check_inputs(self, X, fitting=False))
 
     def predict_interval(self, X: Any, level: float = 0.95, parts: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """The interval that contains a new target with a given probability, with equal tails on both sides.
@@ -174,6 +183,7 @@ def publish_regression(model: Any, candidates: Candidates, fitted: Fitted, bars:
     result = fitted.result
     common = {
         "_error_bars": bars,
+        "_range": None,
         "intercept_": float(result.intercept[0]),
         "alpha_": result.alpha,
         "gamma_": result.gamma,

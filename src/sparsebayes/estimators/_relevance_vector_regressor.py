@@ -24,6 +24,7 @@ from sparsebayes.estimators._error_bars import (
 from sparsebayes.estimators._fitted import Fitted, all_or_nothing
 from sparsebayes.estimators._order import row_order
 from sparsebayes.estimators._parameters import check_parameters
+from sparsebayes.estimators._range import TrainingRange
 from sparsebayes.estimators._regression import SparseRegression, publish_regression
 from sparsebayes.estimators._training import (
     Candidates,
@@ -159,6 +160,7 @@ class RelevanceVectorRegressor(SparseRegression):
         components = None if components is None else rows.given(components)
         if rows.noise is not None:
             more["noise_variance_"] = rows.given(rows.noise)
+        more["_range"] = TrainingRange.of(fitted.basis, rows.X) if isinstance(rows.X, np.ndarray) else None
         publish_regression(
             self, candidates, fitted, bars, dual_coef_=fitted.result.mean, components_=components, **more
         )

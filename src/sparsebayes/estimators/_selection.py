@@ -7,13 +7,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone, is_classifier
+from sklearn.pipeline import Pipeline
 
+from sparsebayes._checks import warn
 from sparsebayes.estimators._classifiers import SparseClassification
 from sparsebayes.estimators._leave_one_out import leave_one_out
 from sparsebayes.estimators._regression import SparseRegression
 from sparsebayes.laplace import LaplaceLikelihood
+from sparsebayes.solvers.regression import NOT_SPARSE, NoiseCollapseWarning
 
+COLLAPSED = 1e-4  # of the squared leave-one-out error: a noise variance below it is none
 CRITERIA = {"evidence": ("log_evidence", -1), "loo": ("loo_log_loss", 1)}
 
 
@@ -28,6 +33,7 @@ class Selection:
         "log_evidence", log p(y | α, σ²) plus the log priors of α and σ²; "loo_error", the root mean square
         error, or the share of wrong labels, each row predicted without itself; "loo_log_loss", minus the mean
         log density (or probability) of each row, predicted without itself; "functions", how many were selected;
+        "collapsed", whether a regression follows the noise, with almost a function per row or hardly any noise;
         "seconds", the time of the fit.
     best_estimator_ : estimator
         The best candidate, fitted.
@@ -62,7 +68,9 @@ def select(X: Any, y: Any, candidates: Sequence[Any], by: str = "evidence") -> S
     y : array-like of shape (n_samples,)
         Targets or labels: the same for all candidates, or their evidences do not compare.
     candidates : sequence of estimators, or of pairs (name, estimator)
-        Regressors, or classifiers, of this package. They are cloned.
+        Regressors, or classifiers, of this package, or scikit-learn Pipelines that end in one. They are cloned. A
+        regression that has collapsed, with as many functions as rows or a noise far below its leave-one-out errors,
+        ranks behind all others.
     by : {"evidence", "loo"}, default="evidence"
         "evidence" ranks by the log evidence plus the log priors of what was maximised. A function that is not
         selected counts 0 under every prior; the normaliser of the smoothness prior over a wide range of α [SE07,
@@ -86,7 +94,7 @@ def select(X: Any, y: Any, candidates: Sequence[Any], by: str = "evidence") -> S
     named = [_named(each) for each in candidates]
     if not named:
         raise ValueError("candidates must be a non-empty sequence of estimators, got none.")
-    if len({is_classifier(model) for _, model in named}) > 1:
+    if len({is_classifier(_last_step(model)) for _, model in named}) > 1:
         raise ValueError("candidates must be all regressors or all classifiers, got both.")
     rows, fitted = [], []
     for index, (name, model) in enumerate(named):
@@ -94,16 +102,26 @@ def select(X: Any, y: Any, candidates: Sequence[Any], by: str = "evidence") -> S
         fitted.append(clone(model).fit(X, y))
         rows.append(_row(name, index, fitted[-1], X, y, time.perf_counter() - start))
     key, sign = CRITERIA[by]
-    rows.sort(key=lambda row: sign * row[key])
+    rows.sort(key=lambda row: (row["collapsed"], sign * row[key]))
     best = rows[0]["index"]
+    if rows[0]["collapsed"]:
+        warn(
+            "Every candidate has collapsed: each follows the noise of y with almost a function per row; use wider "
+            "kernels, or prior='bic'.",
+            NoiseCollapseWarning,
+        )
     return Selection(rows, fitted[best], best)
 
 
 def _named(candidate: Any) -> tuple[str, Any]:
     name, model = candidate if isinstance(candidate, tuple) and len(candidate) == 2 else (None, candidate)
-    if not isinstance(model, SparseRegression | SparseClassification):
-        raise TypeError(f"candidates must be estimators of sparsebayes, or pairs (name, estimator), got {model!r}.")
-    likelihood = getattr(model, "likelihood", None)
+    last = _last_step(model)
+    if not isinstance(last, SparseRegression | SparseClassification):
+        raise TypeError(
+            "candidates must be estimators of sparsebayes, Pipelines that end in one, or pairs (name, estimator), got "
+            f"{model!r}."
+        )
+    likelihood = getattr(last, "likelihood", None)
     if isinstance(likelihood, LaplaceLikelihood) and not hasattr(likelihood, "log_predictive"):
         raise TypeError(
             f"candidates must have a likelihood that knows the log density of a new target (log_predictive), which "
@@ -112,7 +130,23 @@ def _named(candidate: Any) -> tuple[str, Any]:
     return (" ".join(str(model).split()) if name is None else str(name)), model
 
 
+def _last_step(model: Any) -> Any:
+    """The estimator itself, or the last step of a Pipeline."""
+    return model.steps[-1][1] if isinstance(model, Pipeline) else model
+
+
+def _has_collapsed(model: Any, loo_error: float, n: int) -> bool:
+    """Whether a regression follows the noise: a function for almost every row, or a noise far below its errors."""
+    if is_classifier(model):
+        return False
+    noise = float(np.max(model.noise_variance_))
+    at_floor = bool(getattr(model.certificate_, "at_noise_floor", False))
+    return at_floor or len(model.relevance_) > NOT_SPARSE * n or noise < COLLAPSED * loo_error**2
+
+
 def _row(name: str, index: int, model: Any, X: Any, y: Any, seconds: float) -> dict[str, Any]:
+    if isinstance(model, Pipeline):
+        X, model = model[:-1].transform(X), _last_step(model)
     without = leave_one_out(model, X, y)
     return {
         "candidate": name,
@@ -121,5 +155,6 @@ def _row(name: str, index: int, model: Any, X: Any, y: Any, seconds: float) -> d
         "loo_error": without.error,
         "loo_log_loss": without.log_loss,
         "functions": len(model.relevance_),
+        "collapsed": _has_collapsed(model, without.error, len(y)),
         "seconds": seconds,
     }

@@ -26,6 +26,7 @@ from sparsebayes.estimators._training import (
     fit_candidates,
     fit_parameters,
     monitor_of,
+    prior_of,
 )
 from sparsebayes.estimators._validation import check_inputs, check_noise, is_gaussian
 from sparsebayes.fit import fit
@@ -102,6 +103,8 @@ class SparseBayesRegressor(SparseRegression):
     >>> SparseBayesRegressor(prior="bic").fit(X, y).relevance_
     array([4, 7])
     """
+
+    prior: Any = "auto"
 
     @reports_to_callbacks
     @all_or_nothing
@@ -209,8 +212,8 @@ class SparseBayesRegressor(SparseRegression):
 
     def _fit_statistics(self, statistics: Any) -> None:
         """Fit the model to rows whose statistics are known."""
-        result = fit(statistics, prior=self.prior, **fit_parameters(self))
         bound = Columns().bind(np.empty((1, self.n_features_in_)))
+        result = fit(statistics, prior=prior_of(self, bound), **fit_parameters(self))
         self._publish_columns(Candidates(bound, np.arange(bound.n_functions)), result)
 
     def _publish_columns(self, candidates: Candidates, result: Result) -> None:

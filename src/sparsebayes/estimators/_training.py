@@ -13,12 +13,12 @@ from sklearn.utils import get_tags
 from sparsebayes._checks import warn
 from sparsebayes.bases import BoundBasis, BoundConcatenation, as_basis
 from sparsebayes.core.noise import Gaussian
-from sparsebayes.core.prior import Prior
+from sparsebayes.core.prior import Prior, Uniform
 from sparsebayes.core.result import Result
 from sparsebayes.estimators._callbacks import iteration_callback
 from sparsebayes.estimators._order import first_of_each, ordered_by
-from sparsebayes.fit import MONITOR, fit, make_monitor
-from sparsebayes.priors import PerPart, as_prior
+from sparsebayes.fit import AUTO, MONITOR, fit, make_monitor
+from sparsebayes.priors import Automatic, PerPart, as_prior
 from sparsebayes.rows.known_noise import KnownNoise
 from sparsebayes.rows.validation import as_counts
 from sparsebayes.scale_learning import LearnedScales, learn_scales
@@ -138,7 +138,7 @@ def learns(gamma: Any) -> bool:
 
 def learn(estimator: Any, bound: BoundBasis, rows: Rows, evidence: Any, monitor: FitMonitor) -> LearnedScales:
     """The functions at the scales that gamma="evidence" or "ard" learns."""
-    prior_of_parts(estimator.prior, bound)  # an error now rather than after the search
+    prior_of(estimator, bound)  # an error now rather than after the search
     bound = with_scales(estimator, bound)
     try:
         with np.errstate(all="ignore"):  # the search takes no step to where the evidence is not a number
@@ -195,7 +195,7 @@ def fit_candidates(estimator: Any, candidates: Candidates, rows: Rows, monitor: 
 
     monitor : that of the whole fit, which says how much time is left.
     """
-    prior = prior_of_parts(estimator.prior, candidates.bound)
+    prior = prior_of(estimator, candidates.bound)
     operator = candidates.bound.operator(rows.X)
     options = fit_parameters(estimator) | {"max_time": monitor.time_left} | options
     if monitor.stopped:  # while scales were learned: a first model, and no further question
@@ -209,6 +209,13 @@ def fit_parameters(estimator: Any) -> dict[str, Any]:
     """The parameters of an estimator that `fit` has too, except the prior."""
     given = estimator.get_params(deep=False) | {"callback": iteration_callback(estimator)}
     return {name: given[name] for name in given.keys() & FIT_PARAMETERS}
+
+
+def prior_of(estimator: Any, bound: BoundBasis) -> Prior:
+    """The prior of an estimator; "auto" depends on the rows there are for each column, and is uniform for kernels."""
+    if isinstance(estimator.prior, str) and estimator.prior == AUTO:
+        return Uniform() if hasattr(estimator, "kernel") else Automatic(estimator.n_features_in_)
+    return prior_of_parts(estimator.prior, bound)
 
 
 def prior_of_parts(prior: Any, bound: BoundBasis) -> Prior:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sparsebayes.core.prior import Prior, Uniform
+from sparsebayes.priors.automatic import Automatic
 from sparsebayes.priors.gamma import Gamma
 from sparsebayes.priors.laplace import Laplace
 from sparsebayes.priors.numeric import NumericPrior
@@ -41,4 +42,4 @@ def as_prior(prior: Any, also: tuple[str, ...] = ()) -> Prior:
     raise ValueError(f"prior must be one of {[*also, *NAMED]} or a Prior object, got {prior!r}.")
 
 
-__all__ = ["Gamma", "Laplace", "NumericPrior", "PerPart", "Prior", "Smoothness", "Uniform", "as_prior"]
+__all__ = ["Automatic", "Gamma", "Laplace", "NumericPrior", "PerPart", "Prior", "Smoothness", "Uniform", "as_prior"]

@@ -31,13 +31,14 @@ class CentredBasis(Basis):
         The parameters that can be learned. A kernel that has any defines `scale_gradient`.
     always_positive : bool
         Whether k is positive semi-definite whatever its parameters and the points.
-    measures_inputs : bool
-        Whether the word "scale" measures each input in units of its own spread.
+    is_local : bool
+        Whether k(x, z) vanishes with the distance between x and z; the word "scale" then measures each input in units
+        of its own spread.
     """
 
     learnable: ClassVar[tuple[Learnable, ...]] = ()
     always_positive: ClassVar[bool] = False
-    measures_inputs: ClassVar[bool] = False
+    is_local: ClassVar[bool] = False
 
     @property
     def symmetric(self) -> bool:
@@ -68,9 +69,7 @@ class CentredBasis(Basis):
             value = getattr(self, each.name)
             check_bounds(each.bounds(self), f"{each.name}_bounds")
             if each.from_data:
-                numbers[each.name] = resolve_gamma(
-                    value, X, sample_weight, each.power if self.measures_inputs else None
-                )
+                numbers[each.name] = resolve_gamma(value, X, sample_weight, each.power if self.is_local else None)
             elif each.per_input:
                 numbers[each.name] = positive_scale(value, each.name, int(X.shape[1]))
             else:
@@ -231,6 +230,11 @@ class BoundKernel(BoundBasis):
             return super().operator(X)
         operator = KernelOperator(self.kernel, X, self.centres, memory)
         return operator if is_numpy(X) and elements > memory.held else operator.dense()
+
+    @property
+    def is_local(self) -> bool:  # type: ignore[override]
+        """Whether the functions vanish far from their centres."""
+        return self.kernel.is_local
 
     @property
     def vectors(self) -> Array:

@@ -32,7 +32,7 @@ class _Radial(Stationary):
     """k(x, z) = f(q), q = Σ_k γ_k (x_k − z_k)²; here f(q) = exp(−q). gamma = γ, width = γ^−½."""
 
     learnable: ClassVar[tuple[Learnable, ...]] = (Learnable("gamma", power=-2.0, from_data=True),)
-    measures_inputs = True
+    is_local = True
     gamma: Gamma
     width: Width | None = None
     distances = staticmethod(_distances.squared_distances)

@@ -87,16 +87,17 @@ class Search:
     few: int = 0
 
 
+DRAWN = 0.7  # of the time of a search, until groups are no longer drawn at random
 FAST = Search(few=8)
 DEFAULT = Search(starts=(1.0, 1.7), sweeps=(Sweep(0.1, 1.5, tries=8), Sweep(0.1, 2.5, tries=3)), agreement=3, few=8)
 HIGH = Search(
-    starts=(1.0, 1.7, 2.5, 4.0),
-    sweeps=(Sweep(0.2, 2.5, tries=8), Sweep(0.1, 1.5, tries=8)),
-    draws=2000,
-    patience=250,
+    starts=DEFAULT.starts,
+    sweeps=DEFAULT.sweeps,
+    draws=4000,
+    patience=400,
     annealing=10,
     last=tuple(Sweep(size) for size in (16, 8, 4, 2)),
-    seconds=45.0,
+    seconds=50.0,
 )
 EFFORTS = {"fast": FAST, "default": DEFAULT, "high": HIGH}
 
@@ -147,7 +148,7 @@ class LargeNeighbourhoods:
             self.walk.note(f"started at {noise:g}β", len(np.setdiff1d(state.J, draft.J)), state)
         state = self._swept_by(state, self.search.sweeps)
         state = self._drawn(state)
-        if self.search.annealing:
+        if self.search.annealing and not self._over():
             state = self._annealed(state)
         return self._swept_by(state, self.search.last)
 
@@ -171,10 +172,9 @@ class LargeNeighbourhoods:
             state = self._swept(state, sweep)
         return state
 
-    @property
-    def _over(self) -> bool:
-        """Whether no time is left for the search."""
-        return time.perf_counter() - self.began > self.search.seconds
+    def _over(self, share: float = 1.0) -> bool:
+        """Whether no time is left for the search, or this share of it has passed."""
+        return time.perf_counter() - self.began > share * self.search.seconds
 
     def _suits(self, state: State) -> bool:
         """Whether the model is one to search from: neither crowded nor with collapsed noise."""
@@ -211,7 +211,7 @@ class LargeNeighbourhoods:
             where, size = np.flatnonzero(state.J == m), sweep.size(state)
             if m in tried or not len(where) or state.size <= size or not self._suits(state):
                 continue
-            if count >= sweep.tries or self.agreed >= self.search.agreement or self._over:
+            if count >= sweep.tries or self.agreed >= self.search.agreement or self._over():
                 break
             group, count = related(state, int(where[0]), size), count + 1
             tried.update(state.J[group].tolist())
@@ -227,7 +227,7 @@ class LargeNeighbourhoods:
         """
         rng, fruitless, before = self.walk.rng, 0, state
         for _ in range(self.search.draws):
-            if fruitless >= self.search.patience or self._over or not self._suits(state) or state.size < 3:
+            if fruitless >= self.search.patience or self._over(DRAWN) or not self._suits(state) or state.size < 3:
                 break
             group, noise = drawn_group(state, rng), 4 ** rng.uniform()
             following = self._better(state, self._regrown(state, group, noise, swapped=True))
