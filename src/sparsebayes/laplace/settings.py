@@ -42,6 +42,9 @@ class LaplaceSettings:
         element.
     substitutes, additions : for a kernel of low rank, which true columns a fit ends on beside those of its
         model: this many substitutes of each, and this many of the best additions.
+    averaging_steps, averaging_tolerance : most steps to the Gaussian that probabilities of two classes are averaged
+        over, and the relative change of a standard deviation of f at which they end.
+    averaging_work : a model of S functions and N rows with N·S² above this is averaged over Laplace's Gaussian.
     """
 
     newton_steps: int = 100
@@ -74,6 +77,9 @@ class LaplaceSettings:
     low_rank_tolerance: float = 1e-7
     substitutes: int = 2
     additions: int = 32
+    averaging_steps: int = 60
+    averaging_tolerance: float = 1e-4
+    averaging_work: float = 4e8
 
 
 LAPLACE = LaplaceSettings()
