@@ -112,3 +112,44 @@ class NoiseSettings:
 
 
 NOISE = NoiseSettings()
+
+
+@dataclass(frozen=True)
+class ProcessSettings:
+    """What the Gaussian process behind the probabilities of two classes depends on.
+
+    rows : with more rows it is not made.
+    rank, tolerance : largest rank of K ≈ LLᵀ, and the largest error of its diagonal, relative to its mean.
+    shares : variances s of f that are compared, in units of the mean diagonal of K, descending.
+    indifferent : nats by which the predictions of two shares may differ and count as equally good.
+    intercept_variance : prior variance of the intercept.
+    slope_spread : standard deviation of the logarithm of the slope of the calibration.
+    extra, least_extra, most_extra : functions beside those of the sparse model, per row, and within which limits.
+    nats_per_row : distance from the mode of the process at which no more functions are needed.
+    newton_steps, mode_tolerance, shortest : most steps to a mode, what the next must gain per row, in nats, and the
+        shortest share of one.
+    dependent : singular values of functions below this share of the largest count as zero.
+    cover, cover_tolerance : most points that say where there are data, and the share of the variance of f that may
+        be left unexplained between them.
+    """
+
+    rows: int = 3000
+    rank: int = 300
+    tolerance: float = 1e-6
+    shares: tuple[float, ...] = (1e4, 3e3, 1e3, 3e2, 1e2, 3e1, 1e1, 3.0, 1.0, 0.3)
+    indifferent: float = 1.5
+    intercept_variance: float = 25.0
+    slope_spread: float = 1.5
+    extra: float = 0.06
+    least_extra: int = 8
+    most_extra: int = 40
+    nats_per_row: float = 2e-4
+    newton_steps: int = 50
+    mode_tolerance: float = 1e-8
+    shortest: float = 1e-6
+    dependent: float = 1e-10
+    cover: int = 64
+    cover_tolerance: float = 0.1
+
+
+PROCESS = ProcessSettings()
