@@ -32,16 +32,17 @@ BINS = 10
 FIRST_DRAW = 100  # drawn sets and random divisions with smaller numbers were seen while settings were chosen
 HEAD = ["data", "rows", "log loss", "of the sparse model", "SVC", "GP", "ratio", "error", "SVC ", "ECE", "SVC  "]
 HEAD += ["selected", "used", "of the SVM's", "fit", "grid"]
-TEXT = """`RelevanceVectorClassifier(gamma={gamma!r})`, no other argument, on standardised inputs; means over {splits} splits
-or draws. *Of the sparse model* is its log loss with `calibrated=False`. *SVC* is tuned over a grid of 5 × 3 by the
-error of five folds, then calibrated by Platt's scaling on five folds; *GP* is `GaussianProcessClassifier` with one width
-and an amplitude, on sets of at most 400 training rows. *Ratio* divides our log loss by the smaller of the two, in the
-geometric mean over splits. *ECE* is the expected calibration error in ten bins. *Selected* counts relevance vectors,
-*used* those and the further ones of the probabilities, and *of the SVM's* divides the latter by support vectors. Times
-are those of the processor. The splits are the first of Rätsch et al., of Ripley and Pima the published one and random
-ones of the same sizes; settings were chosen on others (numbers 7 and 8)."""
-RARE_TEXT = """One row in a thousand is of the class 1: 20,000 training rows with 20 of it, 200,000 fresh ones, two inputs; {draws} draws.
-*Ratio* is the mean probability over the rate, least and largest over draws; the *constant* predicts the rate."""
+TEXT = """`RelevanceVectorClassifier(gamma={gamma!r})`, no other argument, on standardised inputs; means over {splits}
+splits or draws. *Of the sparse model* is its log loss with `calibrated=False`. *SVC* is tuned over a grid of 5 × 3 by
+the error of five folds, then calibrated by Platt's scaling on five folds; *GP* is `GaussianProcessClassifier` with one
+width and an amplitude, on sets of at most 400 training rows. *Ratio* divides our log loss by the smaller of the two,
+in the geometric mean over splits. *ECE* is the expected calibration error in ten bins. *Selected* counts relevance
+vectors, *used* those and the further ones of the probabilities, and *of the SVM's* divides the latter by support
+vectors. Times are those of the processor. The splits are the first of Rätsch et al., of Ripley and Pima the published
+one and random ones of the same sizes; settings were chosen on others (numbers 7 and 8)."""
+RARE_TEXT = """One row in a thousand is of the class 1: 20,000 training rows with 20 of it, 200,000 fresh ones, two
+inputs; {draws} draws. *Ratio* is the mean probability over the rate, least and largest over draws; the *constant*
+predicts the rate."""
 
 
 def svc(split: Split) -> tuple[np.ndarray, int]:

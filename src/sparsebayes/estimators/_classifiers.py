@@ -118,8 +118,8 @@ class SparseClassification(ClassifierMixin, SparseModel):
     def predict(self, X: Any) -> np.ndarray:
         """The class of the largest `predict_proba`.
 
-        For two classes it does not depend on `moderated`; for more, moderation may prefer a class with almost
-        the largest output that is better known.
+        It may depend on `moderated`: moderation may prefer a class with almost the largest output that is better
+        known, and far from the training rows it prefers the largest class.
 
         Parameters
         ----------

@@ -139,7 +139,8 @@ def sparse_process(bound: BoundBasis, rows: Rows, center: bool, active: np.ndarr
         return None
     L, _, _ = greedy_cholesky(bound, rows.X, settings.rank, settings.tolerance)
     unit = float(np.mean(kernel_diagonal(bound, rows.X)))
-    process = ProcessClassifier(L / np.sqrt(unit), rows.y.astype(np.float64), rows.counts, center, settings)
+    learned = len(np.unique(bound.log_scales)) - 1
+    process = ProcessClassifier(L / np.sqrt(unit), rows.y.astype(np.float64), rows.counts, center, settings, learned)
     most = int(np.clip(round(settings.extra * rows.counts.sum()), settings.least_extra, settings.most_extra))
     found = process.sparse(active, most)
     return ProcessOutput(bound.select(found.functions.tolist()), found.functions, found.weights / unit, found.intercept)

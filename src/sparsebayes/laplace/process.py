@@ -5,8 +5,8 @@ f = Fu with F = (√s L, 5·1) and u ~ N(0, I), and its mode takes Newton's step
 
     H = FᵀWF + I,      V_n = F_nᵀH⁻¹F_n,      without row n:  m₋ = f − V₋(y − p),   V₋ = V/(1 − V W₁),
 
-W₁ being the curvature p(1 − p) of one copy of the row. The process has one parameter, s, so that unlike those of a
-sparse model, whose functions were selected by the labels, these predictions without a row are honest. They choose
+W₁ being the curvature p(1 − p) of one copy of the row. The process has few parameters, s and the width, so that unlike those of
+a sparse model, whose functions were selected by the labels, these predictions without a row are honest. They choose
 s, and the slope a and the bias b of p = 1/(1 + exp(−(a f + b))), by their log loss.
 
 Sparse again: of all f in the span of some functions k(·, x_z) and the intercept, the one nearest to the mode in the
@@ -62,7 +62,7 @@ class ProcessClassifier:
     """The Gaussian process of two classes.
 
     L : (N, r) with K ≈ LLᵀ.  y : (N,) 0 and 1.  counts : (N,) how often each row counts.
-    center : whether there is an intercept.
+    center : whether there is an intercept.  learned : how many scales of K were fitted to the labels beside one width.
     """
 
     L: np.ndarray
@@ -70,11 +70,13 @@ class ProcessClassifier:
     counts: np.ndarray
     center: bool
     settings: ProcessSettings = PROCESS
+    learned: int = 0
 
     def best(self) -> tuple[float, ProcessMode, Calibration]:
         """The share, with its mode and calibration, by the log loss of predictions without their row.
 
-        It is the smallest share, that of the smoothest f, whose log loss is within a few nats of the least.
+        It is the smallest share, that of the smoothest f, whose log loss is within a few nats of the least: half a
+        nat for each learned scale, by which the labels that it was fitted to are predicted too well.
         """
         found, weights = [], None
         for share in self.settings.shares:
@@ -82,7 +84,8 @@ class ProcessClassifier:
             found.append((share, mode, calibrate(mode.others, self.y, self.counts, self.settings.slope_spread)))
             weights = mode.weights
         least = min(calibration.log_loss for _, _, calibration in found)
-        near = least + self.settings.indifferent / float(self.counts.sum())
+        nats = self.settings.indifferent + self.settings.per_scale * self.learned
+        near = least + nats / float(self.counts.sum())
         return [each for each in found if each[2].log_loss <= near][-1]
 
     def features(self, share: float) -> np.ndarray:

@@ -121,7 +121,8 @@ class ProcessSettings:
     rows : with more rows it is not made.
     rank, tolerance : largest rank of K ≈ LLᵀ, and the largest error of its diagonal, relative to its mean.
     shares : variances s of f that are compared, in units of the mean diagonal of K, descending.
-    indifferent : nats by which the predictions of two shares may differ and count as equally good.
+    indifferent, per_scale : nats by which the predictions of two shares may differ and count as equally good, and how
+        many more for each further scale that was fitted to the labels.
     intercept_variance : prior variance of the intercept.
     slope_spread : standard deviation of the logarithm of the slope of the calibration.
     extra, least_extra, most_extra : functions beside those of the sparse model, per row, and within which limits.
@@ -138,6 +139,7 @@ class ProcessSettings:
     tolerance: float = 1e-6
     shares: tuple[float, ...] = (1e4, 3e3, 1e3, 3e2, 1e2, 3e1, 1e1, 3.0, 1.0, 0.3)
     indifferent: float = 1.5
+    per_scale: float = 0.5
     intercept_variance: float = 25.0
     slope_spread: float = 1.5
     extra: float = 0.06
@@ -145,7 +147,7 @@ class ProcessSettings:
     most_extra: int = 40
     nats_per_row: float = 2e-4
     newton_steps: int = 50
-    mode_tolerance: float = 1e-8
+    mode_tolerance: float = 1e-12
     shortest: float = 1e-6
     dependent: float = 1e-10
     cover: int = 64
