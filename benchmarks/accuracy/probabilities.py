@@ -29,7 +29,7 @@ from sparsebayes import RelevanceVectorClassifier
 SHARED = Path(__file__).parents[2].parent / "shared" / "data"
 MOST_ROWS = 400  # of a Gaussian process classifier
 BINS = 10
-FIRST_DRAW = 100  # drawn sets and random divisions with smaller numbers were seen while settings were chosen
+FIRST_DRAW = 200  # draws and random divisions with smaller numbers were seen while settings were chosen
 HEAD = ["data", "rows", "log loss", "of the sparse model", "SVC", "GP", "ratio", "error", "SVC ", "ECE", "SVC  "]
 HEAD += ["selected", "used", "of the SVM's", "fit", "grid"]
 TEXT = """`RelevanceVectorClassifier(gamma={gamma!r})`, no other argument, on standardised inputs; means over {splits}

@@ -5,9 +5,9 @@ f = Fu with F = (√s L, 5·1) and u ~ N(0, I), and its mode takes Newton's step
 
     H = FᵀWF + I,      V_n = F_nᵀH⁻¹F_n,      without row n:  m₋ = f − V₋(y − p),   V₋ = V/(1 − V W₁),
 
-W₁ being the curvature p(1 − p) of one copy of the row. The process has few parameters, s and the width, so that unlike those of
-a sparse model, whose functions were selected by the labels, these predictions without a row are honest. They choose
-s, and the slope a and the bias b of p = 1/(1 + exp(−(a f + b))), by their log loss.
+W₁ being the curvature p(1 − p) of one copy of the row. The process has few parameters, s and the width, so that unlike
+those of a sparse model, whose functions were selected by the labels, these predictions without a row are honest.
+They choose s, and the slope a and the bias b of p = 1/(1 + exp(−(a f + b))), by their log loss.
 
 Sparse again: of all f in the span of some functions k(·, x_z) and the intercept, the one nearest to the mode in the
 metric of the log posterior, (u − û)ᵀH(u − û). Functions are added to those of the sparse model one by one, each

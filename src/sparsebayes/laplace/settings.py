@@ -142,9 +142,9 @@ class ProcessSettings:
     per_scale: float = 0.5
     intercept_variance: float = 25.0
     slope_spread: float = 1.5
-    extra: float = 0.06
+    extra: float = 0.04
     least_extra: int = 8
-    most_extra: int = 40
+    most_extra: int = 32
     nats_per_row: float = 2e-4
     newton_steps: int = 50
     mode_tolerance: float = 1e-12
