@@ -89,7 +89,7 @@ class NearestGaussian:
     settings: LaplaceSettings = LAPLACE
 
     def run(self, mean: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """m (D,) and V (D, D), from the mode.
+        """m (D,) and V⁻¹ (D, D), from the mode.
 
         V⁻¹ moves a share of the way, which is halved where the standard deviations of f swing back.
         """
@@ -105,7 +105,7 @@ class NearestGaussian:
             mean, goal = self.mean_at(mean, spread**2, 2)
             precision = precision + share * (goal - precision)
         mean, _ = self.mean_at(mean, spread**2, self.settings.newton_steps)
-        return mean, scipy.linalg.inv(used)
+        return mean, used
 
     def mean_at(self, mean: np.ndarray, v: np.ndarray, steps: int) -> tuple[np.ndarray, np.ndarray]:
         """The mean after Newton steps with the variances of f held fixed, and A + Φᵀ diag(E p(1−p)) Φ there."""
@@ -169,27 +169,40 @@ def with_average(result: Result, mode: Mode, rows: LaplaceRows, settings: Laplac
         w = np.append(w, b)
     search = NearestGaussian(Phi, to_numpy(rows.y)[:, 0], to_numpy(rows.counts), alpha, settings)
     try:
-        mean, V = search.run(w)
+        mean, precision = search.run(w)
+        covariance = inverse_of(precision)
     except np.linalg.LinAlgError:
         return result
-    return replace(result, averaged=_in_units(result, mean, V, mode, rows))
+    return replace(result, averaged=_in_units(result, mean, precision, covariance, mode, rows))
 
 
-def _in_units(result: Result, mean: np.ndarray, V: np.ndarray, mode: Mode, rows: LaplaceRows) -> Result:
-    """The Gaussian N(mean, V) of the scaled weights and the intercept, in the form and the units of a `Result`."""
+def inverse_of(precision: np.ndarray) -> np.ndarray:
+    """The inverse of a positive definite matrix, whose diagonal may span many orders of magnitude."""
+    L = scipy.linalg.cholesky(precision, lower=True)
+    half = scipy.linalg.solve_triangular(L, np.eye(len(L)), lower=True)
+    return half.T @ half
+
+
+def _in_units(
+    result: Result, mean: np.ndarray, precision: np.ndarray, V: np.ndarray, mode: Mode, rows: LaplaceRows
+) -> Result:
+    """The Gaussian N(mean, V) of the scaled weights and the intercept, in the form and the units of a `Result`.
+
+    With an intercept, the last of the weights, f varies by (φ̃ − c)ᵀ Cov(w) (φ̃ − c) + v: the intercept moves with
+    the weights as c = Λ_wb/Λ_bb says, Λ = V⁻¹, and v = 1/Λ_bb is its own variance.
+    """
     norms, means, _ = (to_numpy(each) for each in rows.scales(mode.J))
     S, like = len(mode.J), result.mean
     covariance = V[:S, :S]
-    # f varies by (φ̃ − c)ᵀ Cov(w) (φ̃ − c) + v: the intercept moves with the weights as c says, and v is its own
-    centre = -scipy.linalg.solve(covariance, V[:S, S:], assume_a="pos") if rows.center else np.zeros((S, 1))
-    own = V[S:, S:] - centre.T @ covariance @ centre if rows.center else np.zeros((1, 1))
+    centre = precision[:S, S:] / precision[S, S] if rows.center else np.zeros((S, 1))
+    own = 1 / precision[S:, S:] if rows.center else np.zeros((1, 1))
     intercept = mean[S:] if rows.center else np.zeros(1)
     fields = {
         "mean": mean[:S] / norms,
         "covariance": covariance / np.outer(norms, norms),
         "intercept": intercept - (means @ (mean[:S] / norms)),
         "centre": (means + norms * centre[:, 0])[None, :],
-        "intercept_covariance": np.maximum(own, 0.0),
+        "intercept_covariance": own,
     }
     if not rows.center:
         fields |= {"intercept": intercept, "centre": np.zeros((1, S))}
