@@ -177,6 +177,9 @@ def greedy_cholesky(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """K ≈ LLᵀ of a kernel at rows X, each pivot the row with the largest residual.
 
+    Of rows that are equal in that at the start, it is the one nearest to the middle of their range, so that neither
+    the order of rows or columns nor repeated rows matter.
+
     Parameters
     ----------
     bound : BoundBasis
@@ -201,7 +204,7 @@ def greedy_cholesky(
     least, rank = tol * float(residual.mean()), min(rank, len(X))
     L, pivots = np.zeros((len(X), rank)), []
     for r in range(rank):
-        pivot = int(np.argmax(residual))
+        pivot = int(np.argmax(residual)) if r else _most_central(bound, X, residual)
         if not residual[pivot] > least:
             break
         column = _centred(bound, X[pivot : pivot + 1])(X)[:, 0] - L[:, :r] @ L[pivot, :r]
@@ -210,6 +213,13 @@ def greedy_cholesky(
         residual[pivot] = 0.0
         pivots.append(pivot)
     return L[:, : len(pivots)], np.asarray(pivots, dtype=np.int64), residual
+
+
+def _most_central(bound: BoundBasis, X: np.ndarray, diagonal: np.ndarray) -> int:
+    """Of the rows with the largest k(x, x), the one with the largest kernel function at the middle of the range."""
+    middle = 0.5 * X.min(axis=0, keepdims=True) + 0.5 * X.max(axis=0, keepdims=True)
+    near = _centred(bound, middle)(X)[:, 0]
+    return int(np.argmax(np.where(diagonal >= (1 - 1e-12) * diagonal.max(), near, -np.inf)))
 
 
 def kernel_diagonal(bound: BoundBasis, X: np.ndarray, block: int = 64) -> np.ndarray:
