@@ -52,6 +52,16 @@ def small_classes(seed):
 # wrong answers without a word
 
 
+def test_probabilities_of_a_rare_class_are_not_too_high():
+    rng = np.random.default_rng(2)
+    X, y = rng.standard_normal((5000, 2)), np.zeros(5000, int)
+    y[:5] = 1
+    X[:5] += 1.5
+    p = RelevanceVectorClassifier(gamma=0.5).fit(X, y).predict_proba(X)[:, 1]
+    assert p.mean() == pytest.approx(0.001, rel=1e-3)  # was 0.0225
+    assert -np.mean(np.where(y, np.log(p), np.log1p(-p))) < -(0.001 * np.log(0.001) + 0.999 * np.log(0.999))
+
+
 def test_recursive_elimination_finds_the_columns_that_matter():
     X, y = linear_data()
     chosen = RFE(SparseBayesRegressor(prior="bic"), n_features_to_select=2).fit(X, y)

@@ -103,4 +103,6 @@ EXPLAINED: dict[str, str] = {
     "rows three": "Three rows and two functions leave no noise: its estimate, 5e-10, is what rounding leaves.",
     "gamma ard, constant input": CONSTANT_INPUT.format("54.31655, 54.31661"),
     "real concrete, ard": CONSTANT_INPUT.format("-507.48, -507.12"),
+    "classes gamma ard": "one width for all inputs unless the further ones gain a nat each; no input is dropped",
+    "classes gamma ard, RBF + Columns": "one width for all inputs unless the further ones gain a nat each",
 }

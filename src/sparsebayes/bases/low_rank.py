@@ -22,6 +22,7 @@ from sparsebayes._array import Array, Indices, column_squares
 from sparsebayes.bases.operators import LOW_RANK, LowRankSettings, Operator, block_means_and_norms
 
 if TYPE_CHECKING:
+    from sparsebayes.bases.contract import BoundBasis
     from sparsebayes.bases.kernel_operator import KernelOperator
 
 CANCELLED = 1e-6  # a function that varies by less than this share of its mean is evaluated itself
@@ -169,3 +170,66 @@ class _GrowingFactor:
             self.residual[part] -= column_squares(columns)
         self.residual[found] = 0.0
         self.pivots = np.concatenate([self.pivots, found])
+
+
+def greedy_cholesky(
+    bound: BoundBasis, X: np.ndarray, rank: int, tol: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """K ≈ LLᵀ of a kernel at rows X, each pivot the row with the largest residual.
+
+    Of rows that are equal in that at the start, it is the one nearest to the middle of their range, so that neither
+    the order of rows or columns nor repeated rows matter.
+
+    Parameters
+    ----------
+    bound : BoundBasis
+        Functions of one positive semi-definite kernel, which can be centred anywhere.
+    X : ndarray of shape (N, d)
+        The rows.
+    rank : int
+        Most pivots.
+    tol : float
+        Largest residual of the diagonal at which no more pivots are needed, relative to the mean of the diagonal.
+
+    Returns
+    -------
+    L : ndarray of shape (N, r)
+        The factor; its rows at the pivots are triangular.
+    pivots : ndarray of int, shape (r,)
+        The pivots, in the order in which they were found.
+    residual : ndarray of shape (N,)
+        The diagonal of K − LLᵀ, at least 0.
+    """
+    residual = kernel_diagonal(bound, X)
+    least, rank = tol * float(residual.mean()), min(rank, len(X))
+    L, pivots = np.zeros((len(X), rank)), []
+    for r in range(rank):
+        pivot = int(np.argmax(residual)) if r else _most_central(bound, X, residual)
+        if not residual[pivot] > least:
+            break
+        column = _centred(bound, X[pivot : pivot + 1])(X)[:, 0] - L[:, :r] @ L[pivot, :r]
+        L[:, r] = column / np.sqrt(residual[pivot])
+        residual = np.maximum(residual - L[:, r] ** 2, 0.0)
+        residual[pivot] = 0.0
+        pivots.append(pivot)
+    return L[:, : len(pivots)], np.asarray(pivots, dtype=np.int64), residual
+
+
+def _most_central(bound: BoundBasis, X: np.ndarray, diagonal: np.ndarray) -> int:
+    """Of the rows with the largest k(x, x), the one with the largest kernel function at the middle of the range."""
+    middle = 0.5 * X.min(axis=0, keepdims=True) + 0.5 * X.max(axis=0, keepdims=True)
+    near = _centred(bound, middle)(X)[:, 0]
+    return int(np.argmax(np.where(diagonal >= (1 - 1e-12) * diagonal.max(), near, -np.inf)))
+
+
+def kernel_diagonal(bound: BoundBasis, X: np.ndarray, block: int = 64) -> np.ndarray:
+    """k(x, x) at rows X (N, d), of functions of one kernel that can be centred anywhere, (N,)."""
+    pieces = [_centred(bound, X[part])(X[part]).diagonal() for part in gen_batches(len(X), block)]
+    return np.concatenate(pieces)
+
+
+def _centred(bound: BoundBasis, X: np.ndarray) -> BoundBasis:
+    """The functions centred at X."""
+    functions = bound.centred_at(X)
+    assert functions is not None  # the caller has a kernel
+    return functions

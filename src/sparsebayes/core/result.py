@@ -50,6 +50,9 @@ class Result:
         S, Q, s, q and θ of every candidate; None if they are too many to be held.
     classes : ndarray or None
         The labels in ascending order; None for a regression.
+    averaged : Result or None
+        The same model with the Gaussian that probabilities are averaged over, if that is not the one of
+        `mean` and `covariance`.
     """
 
     active: np.ndarray
@@ -70,6 +73,7 @@ class Result:
     trace: tuple[Any, ...] = ()
     candidates: Any = None
     classes: np.ndarray | None = None
+    averaged: Any = None
 
     @property
     def outputs(self) -> int:

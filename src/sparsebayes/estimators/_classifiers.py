@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -11,13 +10,13 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from sparsebayes.bases import Columns
-from sparsebayes.core.result import Result
+from sparsebayes.bases import BoundBasis, Columns
 from sparsebayes.estimators._callbacks import reports_to_callbacks
 from sparsebayes.estimators._classes import check_labels, require_two_classes, weigh_classes
 from sparsebayes.estimators._docs import documented
 from sparsebayes.estimators._fitted import Fitted, all_or_nothing, of_batches, of_columns, publish
 from sparsebayes.estimators._model import SparseModel
+from sparsebayes.estimators._moderation import Coverage, Moderation, sparse_process
 from sparsebayes.estimators._order import ClassOrder, row_order
 from sparsebayes.estimators._parameters import check_parameters
 from sparsebayes.estimators._training import (
@@ -33,9 +32,9 @@ from sparsebayes.estimators._training import (
     training_rows,
 )
 from sparsebayes.estimators._validation import check_inputs
-from sparsebayes.laplace import Bernoulli, Multinomial, link_inputs, log_probabilities, number_classes
+from sparsebayes.laplace import Bernoulli, Multinomial, link_inputs, number_classes
 from sparsebayes.rows.validation import LEAST_ROWS, check_weights
-from sparsebayes.scale_learning import LaplaceEvidence, input_relevance
+from sparsebayes.scale_learning import LaplaceEvidence, input_relevance, learn_scales
 from sparsebayes.solvers.monitor import FitMonitor
 
 
@@ -83,7 +82,7 @@ class SparseClassification(ClassifierMixin, SparseModel):
             the logarithm of its probability, up to a constant of the row. With `moderated=False` these are
             the outputs Φw + b at the most probable weights.
         """
-        outputs = self._evaluated(X, link_inputs)
+        outputs = self._outputs(X)
         return outputs[:, 0] if outputs.shape[1] == 1 else outputs
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -114,13 +113,14 @@ class SparseClassification(ClassifierMixin, SparseModel):
         ndarray of shape (n_queries, n_classes)
             In the order of `classes_`.
         """
-        return self._evaluated(X, log_probabilities)
+        outputs = self._outputs(X)
+        return self._fitted.result.likelihood.log_probabilities(outputs)
 
     def predict(self, X: Any) -> np.ndarray:
         """The class of the largest `predict_proba`.
 
-        For two classes it does not depend on `moderated`; for more, moderation may prefer a class with almost
-        the largest output that is better known.
+        It may depend on `moderated`: moderation may prefer a class with almost the largest output that is better
+        known, and far from the training rows it prefers the largest class.
 
         Parameters
         ----------
@@ -132,18 +132,22 @@ class SparseClassification(ClassifierMixin, SparseModel):
         ndarray of shape (n_queries,)
             Labels out of `classes_`.
         """
-        outputs = self._evaluated(X, link_inputs)
+        outputs = self._outputs(X)
         chosen = (outputs[:, 0] > 0).astype(int) if outputs.shape[1] == 1 else outputs.argmax(axis=1)
         return self.classes_[chosen]
 
-    def _evaluated(self, X: Any, of_columns: Callable[[Result, Any, bool], np.ndarray]) -> np.ndarray:
-        """What `of_columns` makes of the functions of the weights (n, n_terms), a batch of rows at a time."""
+    def _outputs(self, X: Any) -> np.ndarray:
+        """The outputs that the link turns into probabilities, (n, K), a batch of rows at a time."""
         check_is_fitted(self)
         fitted, result = self._fitted, self._fitted.result
-        size, outputs = len(result.mean), result.outputs
+        size, outputs, moderated = len(result.mean), result.outputs, bool(self.moderated)
+        moderation: Moderation = fitted.moderation if moderated and fitted.moderation else Moderation()
+
+        def posterior(rows: Any) -> np.ndarray:
+            return link_inputs(result, fitted.basis(rows)[:, fitted.position], moderated)
 
         def evaluate(rows: Any) -> tuple[np.ndarray]:
-            return (of_columns(result, fitted.basis(rows)[:, fitted.position], bool(self.moderated)),)
+            return (moderation.outputs(rows, posterior, result.likelihood, getattr(self, "calibrated", False)),)
 
         return of_batches(self, X, fitted.basis.n_functions + (1 + outputs) * size + outputs**2, evaluate)[0]
 
@@ -206,6 +210,7 @@ class RelevanceVectorClassifier(SparseClassification):
     {certificate_}
     {scales_}
     {input_relevance_}
+    {probability_vectors_}
     {n_features_in_}
     {feature_names_in_}
 
@@ -237,6 +242,7 @@ class RelevanceVectorClassifier(SparseClassification):
     degree: int = 3
     coef0: float = 0.0
     centres: Any = None
+    calibrated: bool = True
 
     @reports_to_callbacks
     @all_or_nothing
@@ -264,15 +270,42 @@ class RelevanceVectorClassifier(SparseClassification):
         rows, classes = self._ordered_rows(self._training_rows(X, y, sample_weight), kernel=True)
         bound, more, monitor = bind_kernel(self, rows), {}, monitor_of(self)
         if learns(gamma_of(self)):
-            bound = learn(self, bound, rows, self._evidence(rows), monitor).bound
+            bound = self._learned(bound, rows, monitor)
         candidates = Candidates.of(bound, rows)
         fitted = _fit_labels(self, candidates, rows, classes, monitor)
+        moderation = self._moderation(candidates, fitted, rows, classes)
+        fitted = replace(fitted, moderation=moderation)
         weights = fitted.of_weights(fitted.result.mean, 0.0)
+        if moderation.process is not None:
+            more["probability_vectors_"] = np.sort(candidates.numbers[moderation.process.functions])
         if learns(gamma_of(self)):
             more["scales_"] = np.exp(bound.log_scales)
             more["input_relevance_"] = input_relevance(fitted.basis, weights.T, rows.X, rows.y, rows.weights)
         _publish(self, candidates, fitted, dual_coef_=weights, **more)
         return self
+
+    def _learned(self, bound: BoundBasis, rows: Rows, monitor: FitMonitor) -> BoundBasis:
+        """The functions at their learned scales; one for each input only if each but the first gains a nat (AIC)."""
+        learned = learn(self, bound, rows, self._evidence(rows), monitor)
+        more = len(learned.bound.log_scales) - len({each.parameter for each in bound.scales})
+        if gamma_of(self) != "ard" or not more:
+            return learned.bound
+        with np.errstate(all="ignore"):  # as in `learn`, which has found these numbers to be in range
+            shared = learn_scales(bound, rows.X, self._evidence(rows), monitor=monitor, tied=True)
+        gain = learned.log_evidence - shared.log_evidence
+        return learned.bound if gain > more else shared.bound.with_scale_per_input()
+
+    def _moderation(self, candidates: Candidates, fitted: Fitted, rows: Rows, classes: ClassOrder) -> Moderation:
+        """What the probabilities rest on: where the data are and, if scales are learned, the Gaussian process."""
+        bound, result, process = candidates.bound, fitted.result, None
+        shares = np.bincount(rows.y, rows.counts)[np.argsort(classes.places)]
+        if get_tags(self).input_tags.pairwise:
+            return Moderation()
+        if learns(gamma_of(self)) and self.calibrated and result.outputs == 1 and self.centres is None:
+            process = sparse_process(bound, rows, bool(self.fit_intercept), result.active)
+        if process is not None and classes.places[0]:  # the process has the classes in the order of the fit
+            process = process.negated()
+        return Moderation(process, Coverage.of(bound, rows.X, shares / shares.sum()))
 
     def _evidence(self, rows: Rows) -> LaplaceEvidence:
         """The labels as the Gaussian process sees them: one column for two classes, else one for each."""

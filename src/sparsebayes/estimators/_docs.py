@@ -73,11 +73,16 @@ class Parameters:
         evidence ∫ p(y | b) db is then the density of the n − 1 orthonormal contrasts of y, divided by √n;
         without an intercept it is the density of y under N(0, σ²I + ΦA⁻¹Φᵀ).
     moderated : bool, default=True
-        Whether probabilities are averaged over the posterior of the weights (Laplace's Gaussian), which makes
-        them less certain where the model knows little: by the trapezium rule for two classes, exact to 1e-4
-        up to a variance of 256, and over 128 fixed points spread like the posterior for more. With False they
-        are those of the most probable weights. Read when predicting: `set_params` changes it without another
-        fit.
+        Whether probabilities allow for what is not known of the weights. For two classes they are averaged over the
+        Gaussian nearest to the posterior of the weights, by the trapezium rule, exact to 1e-4 up to a variance
+        of 256; for more over 128 fixed points spread like Laplace's Gaussian. Far from all training rows
+        kernels of bounded range then give the shares of the classes. With False the probabilities are those of
+        the most probable weights. Read when predicting: `set_params` changes it without another fit.
+    calibrated : bool, default=True
+        Whether, with gamma="evidence" or "ard", two classes and up to 3000 rows, moderated probabilities are
+        those of the Gaussian process with the same kernel, calibrated by leave-one-out and then brought back to the
+        selected functions and a few more (`probability_vectors_`). `decision_function` and `predict` follow them;
+        `dual_coef_` and all other attributes are those of the sparse model.
     polish : bool, default=False
         Whether α ends where Laplace's evidence itself is highest, the curvature of the likelihood moving with α;
         else it is where the derivative with the curvature held fixed vanishes, as published [T01, 3]. It raises the
@@ -189,6 +194,9 @@ class Attributes:
     input_relevance_ : ndarray of shape (n_features_in_,)
         With gamma="evidence" or "ard", the effect of each input: the mean square by which the prediction moves
         on training rows when the input is set to its mean, over its variance on them.
+    probability_vectors_ : ndarray of int
+        Numbers of the training rows whose functions calibrated probabilities are made of: those of `relevance_`
+        and a few more. Only if `calibrated` has an effect.
     n_features_in_ : int
         Columns of X seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)

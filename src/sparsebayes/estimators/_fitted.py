@@ -32,6 +32,7 @@ class Fitted:
     position : the place among the selected functions of each weight, (S,).
     columns : the columns of a query that are used, if X is a kernel matrix and rows had weight zero.
     n_candidates : how many functions there were to select from.
+    moderation : of a classifier, what its probabilities rest on beside the posterior of the weights.
     """
 
     basis: BoundBasis
@@ -39,6 +40,7 @@ class Fitted:
     position: np.ndarray
     columns: np.ndarray | None
     n_candidates: int
+    moderation: Any = None
 
     @classmethod
     def of(cls, candidates: Candidates, result: Result, columns: np.ndarray | None = None) -> Fitted:

@@ -98,9 +98,7 @@ class ClassOrder:
             return replace(result, classes=self.labels)
         if result.outputs == 1:
             flipped = replace(scores, Q=-scores.Q, q=-scores.q)
-            return replace(
-                result, mean=-result.mean, intercept=-result.intercept, candidates=flipped, classes=self.labels
-            )
+            return replace(_negated(result), candidates=flipped, classes=self.labels)
         back = np.argsort(places)
         return replace(
             result,
@@ -111,6 +109,12 @@ class ClassOrder:
             candidates=replace(scores, output=places[scores.output]),
             classes=self.labels,
         )
+
+
+def _negated(result: Result) -> Result:
+    """A result of one output with f of the other sign."""
+    averaged = None if result.averaged is None else _negated(result.averaged)
+    return replace(result, mean=-result.mean, intercept=-result.intercept, averaged=averaged)
 
 
 def _compared(one: tuple[int, Places], other: tuple[int, Places]) -> int:
@@ -133,7 +137,8 @@ def in_order(result: Result, numbers: np.ndarray) -> Result:
     if not np.array_equal(order, np.arange(len(order))):
         moved = {name: getattr(result, name)[order] for name in ("active", "output", "mean", "alpha", "gamma")}
         covariance, centre = result.covariance[order][:, order], result.centre[..., order]
-        result = replace(result, **moved, covariance=covariance, centre=centre)
+        averaged = None if result.averaged is None else in_order(result.averaged, numbers)
+        result = replace(result, **moved, covariance=covariance, centre=centre, averaged=averaged)
     scores = result.candidates
     if scores is None:
         return result

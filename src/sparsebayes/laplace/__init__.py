@@ -2,7 +2,8 @@
 
 The posterior is approximated by a Gaussian around its mode [T01, 3.1]. Read the files in this order:
 `likelihood`, `classes`, `linearised`, `rows`, `mode`, `polish`, `loop`, `candidates`, `path`; then
-`generalized_normal` and `noise` for noise with parameters of its own, and `predictions` for probabilities.
+`generalized_normal` and `noise` for noise with parameters of its own, and for probabilities `averaging`, `predictions`
+and `process`.
 """
 
 from sparsebayes.laplace.classes import Bernoulli, ClassLikelihood, Multinomial, number_classes
@@ -11,7 +12,8 @@ from sparsebayes.laplace.likelihood import Encoded, LaplaceLikelihood
 from sparsebayes.laplace.noise import NoisePath
 from sparsebayes.laplace.path import LaplacePath
 from sparsebayes.laplace.predictions import f_covariance, link_inputs, log_probabilities
-from sparsebayes.laplace.settings import LaplaceSettings, NoiseSettings
+from sparsebayes.laplace.process import ProcessClassifier, SparseProcess
+from sparsebayes.laplace.settings import LaplaceSettings, NoiseSettings, ProcessSettings
 
 __all__ = [
     "Bernoulli",
@@ -24,6 +26,9 @@ __all__ = [
     "Multinomial",
     "NoisePath",
     "NoiseSettings",
+    "ProcessClassifier",
+    "ProcessSettings",
+    "SparseProcess",
     "f_covariance",
     "link_inputs",
     "log_probabilities",

@@ -14,7 +14,9 @@ from sparsebayes.core.prior import Prior
 from sparsebayes.core.result import Result
 from sparsebayes.core.solver import Solution, Solver
 from sparsebayes.core.units import Units
+from sparsebayes.laplace.averaging import with_average
 from sparsebayes.laplace.candidates import AllCandidates
+from sparsebayes.laplace.classes import Bernoulli
 from sparsebayes.laplace.likelihood import Encoded, LaplaceLikelihood, host
 from sparsebayes.laplace.loop import LaplaceFit, LaplaceSolution
 from sparsebayes.laplace.mode import Modes, linear_of
@@ -86,7 +88,10 @@ class LaplacePath:
 
         end = AllCandidates(self.operator, self.settings).run(fit_of)
         units = Units(end.fit.rows.n, self.fit_intercept)
-        return judged(report(end, units, monitor, likelihood=likelihood, classes=classes), end, monitor)
+        result = report(end, units, monitor, likelihood=likelihood, classes=classes)
+        if isinstance(likelihood, Bernoulli):
+            result = with_average(result, end.mode, end.fit.rows, self.settings)
+        return judged(result, end, monitor)
 
 
 def judged(result: Result, end: LaplaceSolution, monitor: FitMonitor) -> Result:

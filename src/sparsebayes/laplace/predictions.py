@@ -52,9 +52,11 @@ def link_inputs(result: Result, columns: Array, moderated: bool = True) -> Array
     array of shape (n, K)
         The outputs.
     """
-    f = result.f_mean(columns)
     if not moderated:
-        return f
+        return result.f_mean(columns)
+    if result.averaged is not None:
+        return link_inputs(result.averaged, columns)
+    f = result.f_mean(columns)
     with np.errstate(over="ignore", invalid="ignore"):
         V, xp = f_covariance(result, columns), namespace(columns)
         far = ~(xp.all(xp.isfinite(V), axis=(1, 2)) & xp.all(xp.isfinite(f), axis=1))

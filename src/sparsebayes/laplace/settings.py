@@ -42,6 +42,9 @@ class LaplaceSettings:
         element.
     substitutes, additions : for a kernel of low rank, which true columns a fit ends on beside those of its
         model: this many substitutes of each, and this many of the best additions.
+    averaging_steps, averaging_tolerance : most steps to the Gaussian that probabilities of two classes are averaged
+        over, and the relative change of a standard deviation of f at which they end.
+    averaging_work : a model of S functions and N rows with N·S² above this is averaged over Laplace's Gaussian.
     """
 
     newton_steps: int = 100
@@ -74,6 +77,9 @@ class LaplaceSettings:
     low_rank_tolerance: float = 1e-7
     substitutes: int = 2
     additions: int = 32
+    averaging_steps: int = 60
+    averaging_tolerance: float = 1e-4
+    averaging_work: float = 4e8
 
 
 LAPLACE = LaplaceSettings()
@@ -106,3 +112,46 @@ class NoiseSettings:
 
 
 NOISE = NoiseSettings()
+
+
+@dataclass(frozen=True)
+class ProcessSettings:
+    """What the Gaussian process behind the probabilities of two classes depends on.
+
+    rows : with more rows it is not made.
+    rank, tolerance : largest rank of K ≈ LLᵀ, and the largest error of its diagonal, relative to its mean.
+    shares : variances s of f that are compared, in units of the mean diagonal of K, descending.
+    indifferent, per_scale : nats by which the predictions of two shares may differ and count as equally good, and how
+        many more for each further scale that was fitted to the labels.
+    intercept_variance : prior variance of the intercept.
+    slope_spread : standard deviation of the logarithm of the slope of the calibration.
+    extra, least_extra, most_extra : functions beside those of the sparse model, per row, and within which limits.
+    nats_per_row : distance from the mode of the process at which no more functions are needed.
+    newton_steps, mode_tolerance, shortest : most steps to a mode, what the next must gain per row, in nats, and the
+        shortest share of one.
+    dependent : singular values of functions below this share of the largest count as zero.
+    cover, cover_tolerance : most points that say where there are data, and the share of the variance of f that may
+        be left unexplained between them.
+    """
+
+    rows: int = 3000
+    rank: int = 300
+    tolerance: float = 1e-6
+    shares: tuple[float, ...] = (1e4, 3e3, 1e3, 3e2, 1e2, 3e1, 1e1, 3.0, 1.0, 0.3)
+    indifferent: float = 1.5
+    per_scale: float = 0.5
+    intercept_variance: float = 25.0
+    slope_spread: float = 1.5
+    extra: float = 0.04
+    least_extra: int = 8
+    most_extra: int = 32
+    nats_per_row: float = 2e-4
+    newton_steps: int = 50
+    mode_tolerance: float = 1e-12
+    shortest: float = 1e-6
+    dependent: float = 1e-10
+    cover: int = 64
+    cover_tolerance: float = 0.1
+
+
+PROCESS = ProcessSettings()

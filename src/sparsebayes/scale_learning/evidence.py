@@ -40,6 +40,8 @@ class Evidence(ABC):
         How many parameters the noise has: log β if it is estimated, else none.
     low_rank : bool
         Whether K may also be given as UUᵀ, by `subset_of_regressors`.
+    drops_inputs : bool
+        Whether inputs whose scale gains less than ½ log N nats are to have no effect.
     """
 
     y: np.ndarray
@@ -47,7 +49,7 @@ class Evidence(ABC):
     center: bool
 
     order = np.zeros(0)
-    spread, n_noise, low_rank = 1.0, 0, False
+    spread, n_noise, low_rank, drops_inputs = 1.0, 0, False, True
 
     @property
     def total(self) -> float:

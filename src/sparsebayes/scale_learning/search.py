@@ -231,8 +231,10 @@ class _Search:
     def without_irrelevant_inputs(self, best: Point) -> Point:
         """θ with the widest scale for irrelevant inputs, the other parameters maximised again.
 
-        A scale is a parameter: it has to gain ½ log N nats, its penalty by BIC.
+        A scale is a parameter: it has to gain ½ log N nats, its penalty by BIC. For some targets no input is dropped.
         """
+        if not self.evidence.drops_inputs:
+            return best
         process, (value, theta) = self.process, best
         penalty = 0.5 * math.log(process.evidence.total)
         movable = self.widest != self.bound.log_scales

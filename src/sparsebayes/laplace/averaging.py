@@ -1,0 +1,209 @@
+"""The Gaussian nearest to the posterior of the weights of two classes, which probabilities are averaged over.
+
+Laplace's Gaussian lies at the mode. Where the data hardly determine a weight the posterior is skew: labels of the
+one class forbid values of f on one side, and allow all on the other. A symmetric Gaussian about the mode then has
+half of its mass where the posterior has none, and the average of a small probability comes out many times too
+large. The Gaussian N(m, V) with the least divergence KL(N ‖ posterior) maximises
+
+    Σ_n E log p(y_n|f_n) + E log p(w) + ½ log|V|,        f = Φw + b under N(m, V),
+
+so that                     Φᵀ(y − E p) = A m,      V⁻¹ = A + Φᵀ diag(E p(1−p)) Φ.
+
+For an intercept, whose prior is flat, the first equation says Σ_n E p_n = Σ_n y_n: averaged over the training
+rows, the probability is the share of the class. That is true of the exact posterior as well.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+import scipy.linalg
+
+from sparsebayes._array import asfloat64, to_numpy
+from sparsebayes.core.result import Result
+from sparsebayes.laplace.mode import Mode
+from sparsebayes.laplace.rows import LaplaceRows
+from sparsebayes.laplace.settings import LAPLACE, LaplaceSettings
+
+WIDTHS = (4.0, 16.0)  # standard deviations beyond which an expectation needs more points
+NODES = (49, 161, 321)
+REACH = 8.0  # standard deviations within which a Gaussian is integrated
+LEAST_SHARE, GROWTH = 1 / 64, 1.5  # of a step in V⁻¹: the least, and how it grows again
+RIDGE = 1e-13  # of the mean diagonal: what rounding may take from a precision
+
+
+class Expectations(NamedTuple):
+    """E log p(y|f), E p and E p(1−p) over f ~ N(m, v) at each row, (N,) each."""
+
+    log_prob: np.ndarray
+    p: np.ndarray
+    slope: np.ndarray
+
+
+def expectations(y: np.ndarray, m: np.ndarray, v: np.ndarray) -> Expectations:
+    """Expectations of a logistic likelihood by the trapezium rule.
+
+    Parameters
+    ----------
+    y : ndarray of shape (N,)
+        Labels, 0 or 1.
+    m, v : ndarray of shape (N,)
+        Mean and variance of f.
+
+    Returns
+    -------
+    Expectations
+        E log p(y|f), E p and E p(1−p), p = 1/(1+exp(−f)).
+    """
+    width = np.sqrt(np.maximum(v, 0.0))
+    found = Expectations(*(np.zeros(len(m)) for _ in range(3)))
+    needed = np.searchsorted(WIDTHS, width)
+    for k, nodes in enumerate(NODES):
+        rows = np.flatnonzero(needed == k)
+        z = np.linspace(-REACH, REACH, nodes)
+        weights = np.exp(-0.5 * z**2)
+        weights /= weights.sum()
+        for point, weight in zip(z, weights, strict=True):
+            f = m[rows] + point * width[rows]
+            small = np.exp(-np.abs(f))
+            found.p[rows] += weight * np.where(f > 0, 1.0, small) / (1 + small)
+            found.slope[rows] += weight * small / (1 + small) ** 2
+            found.log_prob[rows] += weight * (np.minimum((2 * y[rows] - 1) * f, 0.0) - np.log1p(small))
+    return found
+
+
+@dataclass(eq=False)
+class NearestGaussian:
+    """The search for N(m, V): Newton's steps for the mean at given variances of f, and V at that mean, in turn.
+
+    Phi : (N, D) the functions, and a column of ones if there is an intercept.  y, counts : (N,).
+    alpha : (D,) precisions, 0 of an intercept.
+    """
+
+    Phi: np.ndarray
+    y: np.ndarray
+    counts: np.ndarray
+    alpha: np.ndarray
+    settings: LaplaceSettings = LAPLACE
+
+    def run(self, mean: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """m (D,) and V⁻¹ (D, D), from the mode.
+
+        V⁻¹ moves a share of the way, which is halved where the standard deviations of f swing back.
+        """
+        spread, share, last = np.zeros(len(self.y)), 1.0, np.zeros(len(self.y))
+        mean, precision = self.mean_at(mean, spread, 2)
+        for _ in range(self.settings.averaging_steps):
+            used, before, spread = precision, spread, np.sqrt(self._variances(precision))
+            change = (spread - before) / (1 + spread)
+            if np.max(np.abs(change)) < self.settings.averaging_tolerance * share:
+                break
+            share = max(0.5 * share, LEAST_SHARE) if change @ last < 0 else min(GROWTH * share, 1.0)
+            last = change
+            mean, goal = self.mean_at(mean, spread**2, 2)
+            precision = precision + share * (goal - precision)
+        mean, _ = self.mean_at(mean, spread**2, self.settings.newton_steps)
+        return mean, used
+
+    def mean_at(self, mean: np.ndarray, v: np.ndarray, steps: int) -> tuple[np.ndarray, np.ndarray]:
+        """The mean after Newton steps with the variances of f held fixed, and A + Φᵀ diag(E p(1−p)) Φ there."""
+        height, at = self._height(mean, v)
+        for _ in range(steps):
+            slope = self.Phi.T @ (self.counts * (self.y - at.p)) - self.alpha * mean
+            step = scipy.linalg.cho_solve(scipy.linalg.cho_factor(self._precision(at)), slope)
+            if slope @ step < self.settings.rounding * len(self.y):
+                break
+            share, there = 1.0, self._height(mean + step, v)
+            while not there[0] > height and share > 1e-6:
+                share *= 0.5
+                there = self._height(mean + share * step, v)
+            if not there[0] > height:
+                break
+            mean, (height, at) = mean + share * step, there
+        return mean, self._precision(at)
+
+    def _height(self, mean: np.ndarray, v: np.ndarray) -> tuple[float, Expectations]:
+        """Σ E log p(y|f) − ½ mᵀAm, and the expectations."""
+        at = expectations(self.y, self.Phi @ mean, v)
+        return float(self.counts @ at.log_prob) - 0.5 * float(self.alpha @ mean**2), at
+
+    def _precision(self, at: Expectations) -> np.ndarray:
+        H = (self.Phi * (self.counts * at.slope)[:, None]).T @ self.Phi
+        H[np.diag_indices_from(H)] += self.alpha + RIDGE * np.mean(H.diagonal())
+        return H
+
+    def _variances(self, precision: np.ndarray) -> np.ndarray:
+        """φᵀVφ of each row."""
+        L = scipy.linalg.cholesky(precision, lower=True)
+        return np.sum(scipy.linalg.solve_triangular(L, self.Phi.T, lower=True) ** 2, axis=0)
+
+
+def with_average(result: Result, mode: Mode, rows: LaplaceRows, settings: LaplaceSettings) -> Result:
+    """A result of one output with the Gaussian that its probabilities are averaged over, as `Result.averaged`.
+
+    Parameters
+    ----------
+    result : Result
+        The fitted model, in the user's units.
+    mode : Mode
+        Where its fit ended.
+    rows : LaplaceRows
+        The rows it was fitted to.
+    settings : LaplaceSettings
+        What the search depends on.
+
+    Returns
+    -------
+    Result
+        As it was, and the same model with another Gaussian as `averaged`; without it if the model is so large
+        that the search would take long, or if a precision is singular to rounding.
+    """
+    Phi = to_numpy(rows.held(mode.J).design.columns(np.arange(len(mode.J))))
+    if len(mode.J) ** 2 * len(Phi) > settings.averaging_work:
+        return result
+    alpha, w, b = (to_numpy(each) for each in (mode.alpha, mode.w, mode.b))
+    if rows.center:
+        Phi, alpha = np.column_stack([Phi, np.ones(len(Phi))]), np.append(alpha, 0.0)
+        w = np.append(w, b)
+    search = NearestGaussian(Phi, to_numpy(rows.y)[:, 0], to_numpy(rows.counts), alpha, settings)
+    try:
+        mean, precision = search.run(w)
+        covariance = inverse_of(precision)
+    except np.linalg.LinAlgError:
+        return result
+    return replace(result, averaged=_in_units(result, mean, precision, covariance, mode, rows))
+
+
+def inverse_of(precision: np.ndarray) -> np.ndarray:
+    """The inverse of a positive definite matrix, whose diagonal may span many orders of magnitude."""
+    L = scipy.linalg.cholesky(precision, lower=True)
+    half = scipy.linalg.solve_triangular(L, np.eye(len(L)), lower=True)
+    return half.T @ half
+
+
+def _in_units(
+    result: Result, mean: np.ndarray, precision: np.ndarray, V: np.ndarray, mode: Mode, rows: LaplaceRows
+) -> Result:
+    """The Gaussian N(mean, V) of the scaled weights and the intercept, in the form and the units of a `Result`.
+
+    With an intercept, the last of the weights, f varies by (φ̃ − c)ᵀ Cov(w) (φ̃ − c) + v: the intercept moves with
+    the weights as c = Λ_wb/Λ_bb says, Λ = V⁻¹, and v = 1/Λ_bb is its own variance.
+    """
+    norms, means, _ = (to_numpy(each) for each in rows.scales(mode.J))
+    S, like = len(mode.J), result.mean
+    covariance = V[:S, :S]
+    centre = precision[:S, S:] / precision[S, S] if rows.center else np.zeros((S, 1))
+    own = 1 / precision[S:, S:] if rows.center else np.zeros((1, 1))
+    intercept = mean[S:] if rows.center else np.zeros(1)
+    fields = {
+        "mean": mean[:S] / norms,
+        "covariance": covariance / np.outer(norms, norms),
+        "intercept": intercept - (means @ (mean[:S] / norms)),
+        "centre": (means + norms * centre[:, 0])[None, :],
+        "intercept_covariance": own,
+    }
+    if not rows.center:
+        fields |= {"intercept": intercept, "centre": np.zeros((1, S))}
+    return replace(result, **{name: asfloat64(value, like=like) for name, value in fields.items()})
