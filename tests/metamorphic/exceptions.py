@@ -19,10 +19,10 @@ EXCEPTIONS = {
     "scale of X": LENGTHS,
     "shift of X": ORIGINS,
     "sign of a column": (
-        'gamma="scale"', "histogram-intersection", "linear-spline", "cubic-spline", "RBF() + Columns(2)",
+        "histogram-intersection", "linear-spline", "cubic-spline", "RBF() + Columns(2)",
     ),
     "constant column": (
-        'gamma="scale"', "poly", "poly, coef0=1", "cosine", "sigmoid", "columns, fit_intercept=False",
+        "poly", "poly, coef0=1", "cosine", "sigmoid", "columns, fit_intercept=False",
     ),
     "scale of y": UNITS,
     "shift of y": ("fit_intercept=False", "columns, fit_intercept=False"),

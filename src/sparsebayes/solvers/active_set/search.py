@@ -93,11 +93,11 @@ DEFAULT = Search(starts=(1.0, 1.7), sweeps=(Sweep(0.1, 1.5, tries=8), Sweep(0.1,
 HIGH = Search(
     starts=DEFAULT.starts,
     sweeps=DEFAULT.sweeps,
-    draws=4000,
-    patience=400,
+    draws=20_000,
+    patience=1500,
     annealing=10,
     last=tuple(Sweep(size) for size in (16, 8, 4, 2)),
-    seconds=50.0,
+    seconds=55.0,
 )
 EFFORTS = {"fast": FAST, "default": DEFAULT, "high": HIGH}
 
