@@ -163,6 +163,17 @@ def learned(problem: Problem, draws: int) -> Measured:
     return found
 
 
+def printed_algorithm(name: str, problem: Problem, chosen: Measured, draws: int) -> Measured:
+    """The best single width by MacKay's updates, the algorithm of the paper."""
+    found: Measured = {}
+    for seed in range(draws):
+        X, y, *test = problem.draw(seed)
+        gamma = (scale(name, X.shape[1]) * chosen["best"]) ** -2.0
+        machine, seconds = timed(regressor("rbf", gamma=gamma, solver="mackay"), X, y)
+        _append(found, "mackay", error(machine, test, problem.root), len(machine.relevance_), seconds)
+    return found
+
+
 def timed(machine: Any, X: np.ndarray, y: np.ndarray) -> tuple[Any, float]:
     """A fitted machine and the processor seconds that it took."""
     start = time.process_time()
@@ -192,6 +203,7 @@ def measure(run: Run) -> Measured:
         chosen = run.part(f"choose-{slug}", lambda n=name, p=problem, c=choosing, t=thin: choose(n, p, c, t))
         rows = run.part(f"test-{slug}", lambda n=name, p=problem, c=chosen, d=draws: tested(n, p, c, d))
         rows |= run.part(f"ard-{slug}", lambda p=problem, d=draws: learned(p, d))
+        rows |= run.part(f"mackay-{slug}", lambda n=name, p=problem, c=chosen, d=draws: printed_algorithm(n, p, c, d))
         found[name] = {"chosen": chosen, "rows": rows}
     return found
 
