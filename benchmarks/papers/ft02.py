@@ -119,7 +119,7 @@ def draw_stationary(run: Run, Phi: np.ndarray, t: np.ndarray) -> None:
     centre = state_at(Phi, t, np.ones(2)).evidence
     along = [state_at(Phi, t, np.exp([a, a])).evidence - centre for a in steps]
     axis = [state_at(Phi, t, np.exp([a, 0.0])).evidence - centre for a in steps]
-    with picture(run.picture("ft02-stationary"), 1, 2, (8.6, 3.6)) as axes:
+    with picture(run.picture("ft02-stationary"), 1, 2, (9.4, 3.6)) as axes:
         left: Any = axes[0, 0]
         contours = left.contourf(steps, steps, np.asarray(surface) - centre, 16, cmap="viridis")
         left.figure.colorbar(contours, ax=left, label="log evidence above the point, nats")
@@ -132,7 +132,7 @@ def draw_stationary(run: Run, Phi: np.ndarray, t: np.ndarray) -> None:
         axes[0, 1].set(
             xlabel="log α₁",
             ylabel="log evidence above the point, nats",
-            title="a maximum along each α alone, a minimum along both",
+            title="maximum along one α, minimum along both",
         )
         axes[0, 1].legend()
 

@@ -21,7 +21,7 @@ INTRODUCTION = """# The papers' tables and figures
 Every table and figure of the five texts behind this package, computed with it, beside what is printed. One command
 makes this page and its pictures:
 
-    make papers                                   # all items, about an hour and a half on two cores at most
+    make papers                                   # all items
     python -m benchmarks.papers --quick           # a few draws of everything, within a minute, into build/papers/quick
     python -m benchmarks.papers --only se07       # one paper; or one item, as in the index below
 
@@ -91,7 +91,12 @@ def render(items: list[Item], stored: dict[str, Measured]) -> str:
     """The whole page."""
     shown = {item.key: item.show(stored[item.key]["value"]) for item in items if item.key in stored}
     cells = [cell for each in shown.values() for cell in each.cells]
-    sections = [INTRODUCTION, scorecard(cells), index(items, shown, stored)]
+    minutes = sum(each["seconds"] for each in stored.values()) / 60
+    sections = [
+        INTRODUCTION + f" This page took {minutes:.0f} minutes of one core.",
+        scorecard(cells),
+        index(items, shown, stored),
+    ]
     for paper, title in PAPERS.items():
         sections.append(f"## {title}")
         sections += [
@@ -142,7 +147,13 @@ def scorecard(cells: list[Cell]) -> str:
         if cell.verdict == MISSED
     ]
     miss_head = ["missed cell", "printed", "ours", "worse by more than 15 %", "why"]
-    return "\n\n".join(["## Scorecard", SCORE, table(head, rows), table(miss_head, missed)])
+    return "\n\n".join(["## Scorecard", SCORE, table(head, rows), words(miss_head, missed)])
+
+
+def words(head: list[str], rows: list[list[str]]) -> str:
+    """A table of sentences, all columns to the left."""
+    first, rule, *rest = table(head, rows).split("\n")
+    return "\n".join([first, rule.replace("-:", "--"), *rest])
 
 
 def group(cell: Cell) -> str:
@@ -173,7 +184,7 @@ def errata() -> str:
         "[derivations.md](derivations.md#10-errata-in-the-papers) has those of the formulas beside the derivations, "
         "which are run as tests."
     )
-    return f"## Errata, with the evidence\n\n{text}\n\n" + table(["where", "printed", "right", "evidence"], rows)
+    return f"## Errata, with the evidence\n\n{text}\n\n" + words(["where", "printed", "right", "evidence"], rows)
 
 
 def data() -> str:

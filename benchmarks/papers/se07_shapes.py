@@ -55,7 +55,7 @@ def measure_cases(run: Run) -> Measured:
             if math.isfinite(best):
                 at = np.asarray(best)
                 ax.plot(best, likelihood(at, s, q2) + smoothness(at, c), "o", color=ORANGE, label="the α that is taken")
-            ax.set(ylim=(-2.6, 1.2), title=f"{name}\n(s = {s:g}, q² = {q2:g}, c = {c:g})")
+            ax.set(ylim=(-2.6, 2.2), title=f"{name}\n(s = {s:g}, q² = {q2:g}, c = {c:g})")
             plain = s**2 / (q2 - s)
             found[name] = {"plain": plain, "best": best if math.isfinite(best) else None, "turns": turns}
         axes[0, 1].legend(loc="lower right")

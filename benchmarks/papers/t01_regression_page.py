@@ -116,6 +116,15 @@ def normalised(found: Measured, rule: str) -> tuple[float, float]:
     return float(error), float(vectors)
 
 
+def against_print(found: Measured) -> tuple[float, float]:
+    """The same means for one width, relative to the printed support vector machine."""
+    sets = [name for name in MAIN if "rows" in found.get(name, {})]
+    rows = {name: found[name]["rows"]["best"] for name in sets}
+    error = np.mean([np.mean(rows[name]["error"]) / PRINTED[name].svm for name in sets])
+    vectors = np.mean([np.mean(rows[name]["vectors"]) / PRINTED[name].svm_vectors for name in sets])
+    return float(error), float(vectors)
+
+
 def show(found: Measured) -> Shown:
     """The two tables of section 4.4.1 and their normalised means."""
     rows, cells, skipped = [], [], []
@@ -132,13 +141,21 @@ def show(found: Measured) -> Shown:
     sets = f"normalised mean of {sum('rows' in found.get(name, {}) for name in MAIN)} sets"
     rows.append([sets, "printed RVM", "0.86", "0.15", "", "", ""])
     rows += [[sets, rules[rule], f"{e:.3f}", f"{v:.3f}", "", "", ""] for rule, (e, v) in means.items()]
+    in_print = against_print(found)
+    rows.append([f"{sets}, over the printed SVM", "RVM, one width", *(f"{x:.3f}" for x in in_print), "", "", ""])
     error, vectors = means["chosen"]
+    cause = (
+        "one width, as in print; this run's support vector machine errs less than the printed one. Over the printed "
+        f"one the mean is {in_print[0]:.2f}, and with learned scales where cross-validation prefers them {error:.2f}"
+    )
     cells += [
-        Cell("T01 4.4.1, normalised mean of errors", 0.86, [error], rounding=0.005),
-        Cell("T01 4.4.1, normalised mean of vectors", 0.15, [vectors], rounding=0.005),
+        Cell("T01 4.4.1, normalised mean of errors", 0.86, [means["best"][0]], rounding=0.005, cause=cause),
+        Cell("T01 4.4.1, normalised mean of vectors", 0.15, [means["best"][1]], rounding=0.005),
     ]
     head = ["set", "method", "error", "vectors", "draws", "r", "seconds"]
     learns = [name for name in found if found[name].get("chosen", {}).get("learn")]
     note = f"Cross-validation prefers a scale per input on: {', '.join(learns) or 'none'}."
     body = "\n\n".join([TEXT, table(head, rows), note, *skipped])
-    return Shown("normalised means 0.86 and 0.15", f"{error:.2f} and {vectors:.2f} against this run's SVM", body, cells)
+    one, few = means["best"]
+    ours = f"{error:.2f} and {vectors:.2f} by cross-validation, {one:.2f} and {few:.2f} with one width"
+    return Shown("normalised means 0.86 and 0.15", ours, body, cells)

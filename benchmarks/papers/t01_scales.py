@@ -89,7 +89,8 @@ def measure(run: Run) -> Measured:
                 if title.startswith("the function"):
                     ax.scatter(X[:, 0], X[:, 1], y, s=6, color=BLACK)
                 ax.set(xlabel="x₁", ylabel="x₂", title=title, zlim=(-1.5, 2))
-                ax.set_box_aspect(None, zoom=0.85)
+                ax.set(xticks=(-10, 0, 10), yticks=(-10, 0, 10), zticks=(-1, 0, 1, 2))
+                ax.set_box_aspect(None, zoom=0.9)
     return found
 
 
