@@ -60,11 +60,10 @@ def show_algorithms(found: Measured) -> Shown:
         for name, (evidence, n, noise, _) in found.items()
     ]
     text = (
-        "[chapter4.md](chapter4.md) has both algorithms line by line with the equations of the chapter. On "
-        "100 points of sinc (Gaussian kernel of r = 3, a "
-        "constant, uniform prior) they end where the solvers `mackay` and `sequential` of this package end; "
-        "one α at a time is greedy and stops at "
-        "a lower evidence, which `active-set` does not. The chapter prints no results."
+        "[chapter4.md](chapter4.md) has both algorithms line by line with the equations of the chapter. On 100 "
+        "points of sinc (Gaussian kernel of r = 3, a constant, uniform prior) they end where the solvers `mackay` "
+        "and `sequential` of this package end; one α at a time is greedy and stops at a lower evidence, which "
+        "`active-set` does not. The chapter prints no results."
     )
     head = ["", "log evidence", "functions", "σ²"]
     ours = (
@@ -148,15 +147,13 @@ def show_sensing(found: Measured) -> Shown:
                 ]
             )
     text = (
-        "The chapter's algorithms are those of a thesis on reconstructing signals from few measurements: y = "
-        "R f + ε with "
-        "K random projections R of f = W w, whose Haar coefficients w are mostly zero "
-        f"({found['nonzero']} of {SAMPLES} are not). Φ = R W has more columns than rows; the weights that "
-        f"survive are the "
-        "signal. Noise is a hundredth of the measurements' deviation and is estimated. Without a prior the "
-        "signal is found from fewer measurements, but with almost as many functions as measurements, for the noise is "
-        "estimated far too low; under the RIC prior, once K is large enough, with those that are there and a smaller "
-        "error. The chapter prints no figures of it."
+        "The chapter's algorithms are those of a thesis on reconstructing signals from few measurements: y = R f "
+        "+ ε with K random projections R of f = W w, whose Haar coefficients w are mostly zero "
+        f"({found['nonzero']} of {SAMPLES} are not). Φ = R W has more columns than rows; the weights that survive "
+        "are the signal. Noise is a hundredth of the measurements' deviation and is estimated. Without a prior "
+        "the signal is found from fewer measurements, but with almost as many functions as measurements, for the "
+        "noise is estimated far too low; under the RIC prior, once K is large enough, with those that are there "
+        "and a smaller error. The chapter prints no figures of it."
     )
     head = ["K", "solver", "relative error", "functions", "draws", "seconds"]
     last = found["counts"][max(found["counts"], key=int)]

@@ -62,10 +62,9 @@ def show_two_cases(found: Measured) -> Shown:
     low = found["q² > s"]
     text = (
         "ℓ(α), what a function adds to the log evidence: one maximum at a finite α if q² > s, and none, the "
-        "function being "
-        "better not selected, if q² ≤ s. The printed figure gives no values of s and q; these are s = 1 and "
-        "q² = 3 and 0.9. On a grid "
-        f"of 2001 values the maximum is at α = {low['grid']:.3f} (formula: {low['formula']:.3f}) and at its upper end."
+        "function being better not selected, if q² ≤ s. The printed figure gives no values of s and q; these are "
+        f"s = 1 and q² = 3 and 0.9. On a grid of 2001 values the maximum is at α = {low['grid']:.3f} (formula: "
+        f"{low['formula']:.3f}) and at its upper end."
     )
     return Shown("a curve in two cases", "redrawn", f"{image(found['picture'], 'the two cases of ℓ(α)')}\n\n{text}")
 
@@ -148,15 +147,12 @@ def show_stationary(found: Measured) -> Shown:
         [
             image("ft02-stationary", "a stationary point that is no maximum"),
             "Section 3.4.2 of the paper argues that a point at which every α has its own maximum is a joint "
-            "maximum. It need "
-            "not be [SE07, 3.2]. Two unit columns with inner product 0.9, σ² = 1, α = (1, 1), and t along φ₁ "
-            "− φ₂, of the length "
-            f"at which Q² = S: the best value of each α, the other fixed, is {found['best_alpha'][0]:.6f} and "
-            f"{found['best_alpha'][1]:.6f}, the gradient is {found['gradient']:.0e}, and the eigenvalues of "
-            f"the Hessian in log α are "
-            f"{low:.3f} and {high:+.3f}. Updates of one α at a time stay there for ever. The certificate says "
-            f"so by the sign of its "
-            "largest eigenvalue (`hessian_eigenvalue` of `certificate_`), and `is_local_maximum` is False. "
+            "maximum. It need not be [SE07, 3.2]. Two unit columns with inner product 0.9, σ² = 1, α = (1, 1), "
+            "and t along φ₁ − φ₂, of the length at which Q² = S: the best value of each α, the other fixed, is "
+            f"{found['best_alpha'][0]:.6f} and {found['best_alpha'][1]:.6f}, the gradient is "
+            f"{found['gradient']:.0e}, and the eigenvalues of the Hessian in log α are {low:.3f} and {high:+.3f}. "
+            "Updates of one α at a time stay there for ever. The certificate says so by the sign of its largest "
+            "eigenvalue (`hessian_eigenvalue` of `certificate_`), and `is_local_maximum` is False. "
             "`tests/test_paper_algorithms.py` holds it.",
             table(["end", "log evidence", "functions", "certified as a maximum"], rows),
         ]

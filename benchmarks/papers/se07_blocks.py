@@ -26,7 +26,7 @@ SIZE, FACTOR, LEVEL = 1024, 3.0, 7
 HAAR, SPLINES = Wavelet("haar", level=LEVEL), ThinPlateSpline(width=3.0)
 BASES = {"both": HAAR + SPLINES, "haar": HAAR, "splines": SPLINES, "symmlets": Wavelet("sym8", level=LEVEL)}
 ACTIONS, PLAIN_ACTIONS, LATE = 12_000, 5_000, 3  # means are over the last third of the actions
-DRAWS, LONG_DRAWS = 5, 3
+DRAWS = 5
 PICTURED = 3  # the draw in the pictures; both algorithms separate the signals on it
 
 
@@ -110,14 +110,14 @@ def measure(run: Run) -> Measured:
     found: Measured = {}
     for name, (basis, prior, effort) in RUNS.items():
         effort = effort if run.full else "default"
-        draws = run.draws(1, LONG_DRAWS if effort == "high" else DRAWS)
+        draws = run.draws(1, DRAWS)
         seeds = [PICTURED, *(k for k in range(DRAWS) if k != PICTURED)][:draws]
         found[name] = [
             run.part(f"{name.replace(' ', '-')}-{k}", lambda b=basis, p=prior, e=effort, k=k: by_library(b, p, e, k, n))
             for k in seeds
         ]
     for prior, actions in (("ric", ACTIONS), ("uniform", PLAIN_ACTIONS)):
-        seeds = [PICTURED, 0, 1][: run.draws(1, 2)]
+        seeds = [PICTURED, *(k for k in range(DRAWS) if k != PICTURED)][: run.draws(1, DRAWS)]
         count = actions if run.full else 200
         found[f"algorithm {prior}"] = [
             run.part(f"algorithm-{prior}-{k}", lambda p=prior, c=count, k=k: by_algorithm(p, k, n, c)) for k in seeds

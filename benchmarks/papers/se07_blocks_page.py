@@ -19,20 +19,20 @@ LABELS = {
     "haar ric default": ("Haar, RIC", "closed form", "haar ric"),
     "splines ric default": ("splines, RIC", "`active-set`", "splines ric"),
 }
-TEXT = """Blocks followed by three times Sinc, N = 1024, SNR 7; Haar wavelets with 7 halvings, splines r² |x−z|²
-log|x−z|/r of r = 3, RIC. What the paper does not print follows from what it does: without a prior and with σ² given
-an irrelevant orthogonal function is selected with probability P(χ²₁ > 1) = 0.32, 325 of 1024, which with the
-relevant ones is close to the 419 printed at no other N; and the MSE of such a model is about 0.44σ², so that σ² was
-about 0.055, as Blocks with three times Sinc has. With σ² estimated the model without a prior has no maximum: the
-noise falls to its floor.
+TEXT = """Blocks followed by three times Sinc, N = 1024, SNR 7; Haar wavelets with 7 halvings, splines (|x−z|/r)²
+log(|x−z|/r) of r = 3, RIC. What the paper does not print follows from what it does: without a prior and with σ²
+given an irrelevant orthogonal function is selected with probability P(χ²₁ > 1) = 0.32, 325 of 1024, which with
+the relevant ones is close to the 419 printed at no other N; and the MSE of such a model is about 0.44σ², so
+that σ² was about 0.055, as Blocks with three times Sinc has. With σ² estimated the model without a prior has no
+maximum: the noise falls to its floor.
 
-The optimum of the objective has S = {high:.0f} at the printed error; the printed algorithm, run as it is printed in
-double precision, S = {letter:.0f}: it keeps functions that do not raise the objective (its line 11), loses the
-digits of s and q on splines that nearly depend on each other (its footnote 8), and never meets its criterion of
-convergence; its figures are means over the last third of 12 000 actions (5000 without a prior). Print has 88. Left
-and right are the correlations of the wavelets' contribution with Blocks and of the splines' with Sinc, each in its
-half. Splines alone end with fewer
-functions and less than a third of the printed error at the maximum of the objective."""
+The optimum of the objective has S = {high:.0f} at the printed error; the printed algorithm, run as it is
+printed in double precision, S = {letter:.0f}: it keeps functions that do not raise the objective (its line 11),
+loses the digits of s and q on splines that nearly depend on each other (its footnote 8), and never meets its
+criterion of convergence; its figures are means over the last third of 12 000 actions (5000 without a prior).
+Print has 88. Left and right are the correlations of the wavelets' contribution with Blocks and of the splines'
+with Sinc, each in its half. Splines alone end with fewer functions and less than a third of the printed error
+at the maximum of the objective."""
 
 
 def show(found: Measured) -> Shown:
@@ -81,9 +81,9 @@ def show_heavisine(found: Measured) -> Shown:
     ]
     best = min(found, key=lambda basis: float(np.mean([d[1] for d in found[basis]])))
     text = (
-        "Section 4.3 says that HeaviSine, smooth but for two jumps, profits from such a dictionary, and "
-        "shows no figures. RIC, N = 1024, "
-        f"SNR 7, `active-set`. Both together beat wavelets alone; smallest error: {names[best]}."
+        "Section 4.3 says that HeaviSine, smooth but for two jumps, profits from such a dictionary, and shows no "
+        "figures. RIC, N = 1024, SNR 7, `active-set`. Both together beat wavelets alone; smallest error: "
+        f"{names[best]}."
     )
     body = "\n\n".join([image("se07-heavisine", "HeaviSine"), text, table(["basis", "draws", "S", "MSE"], rows)])
     both, haar = (np.mean([d[1] for d in found[basis]]) for basis in ("both", "haar"))

@@ -62,14 +62,12 @@ def show_kernels(found: Measured) -> Shown:
     """Both figures on one item."""
     one, three = found["uniform"], found["bic"]
     text = (
-        "Figure 1, without a prior: symmlets interpolate the noise of Sinc "
-        f"({one['symmlet sinc'][0]:.0f} functions; 127 in print), splines of r = 3 do not "
-        f"({one['lspline sinc'][0]:.0f}; 7 in print) "
-        f"but cannot resolve Bumps (MSE {one['lspline bumps'][1]:.2g}; {one['symmlet bumps'][1]:.2g} with "
-        f"symmlets). Figure 3, the same "
-        f"data under BIC: symmlets on Sinc need {three['symmlet sinc'][0]:.0f} functions, their MSE falls from "
-        f"{one['symmlet sinc'][1]:.2g} to {three['symmlet sinc'][1]:.2g}, and the splines hardly change. N = "
-        f"128, one draw; σ² estimated."
+        f"Figure 1, without a prior: symmlets interpolate the noise of Sinc ({one['symmlet sinc'][0]:.0f} "
+        f"functions; 127 in print), splines of r = 3 do not ({one['lspline sinc'][0]:.0f}; 7 in print) but cannot "
+        f"resolve Bumps (MSE {one['lspline bumps'][1]:.2g}; {one['symmlet bumps'][1]:.2g} with symmlets). Figure "
+        f"3, the same data under BIC: symmlets on Sinc need {three['symmlet sinc'][0]:.0f} functions, their MSE "
+        f"falls from {one['symmlet sinc'][1]:.2g} to {three['symmlet sinc'][1]:.2g}, and the splines hardly "
+        "change. N = 128, one draw; σ² estimated."
     )
     pictures = [image("se07-figure-1", "SE07 figure 1, no prior"), image("se07-figure-3", "SE07 figure 3, BIC prior")]
     cells = [
@@ -104,8 +102,7 @@ def show_functions(found: Measured) -> Shown:
     """Figure 2."""
     text = (
         f"Functions 1, 10, 23 and 230 of {N_SHOWN}, wavelets counted from coarse to fine: symmlets have every "
-        f"scale, linear splines "
-        "of r = 3 only slow changes, so that many of them are needed to follow noise."
+        "scale, linear splines of r = 3 only slow changes, so that many of them are needed to follow noise."
     )
     return Shown("eight curves", "redrawn", image("se07-figure-2", "SE07 figure 2, basis functions") + "\n\n" + text)
 
@@ -130,12 +127,11 @@ def show_doppler(found: Measured) -> Shown:
     """Figure 5."""
     lines = {name: f"S = {S:.0f}, MSE = {mse:.2g}" for name, (S, mse) in found.items()}
     text = (
-        "Doppler, N = 1024, SNR 7, one draw, σ² estimated in all panels as in print. A Gaussian kernel of r "
-        "= 0.5 smooths the fast "
-        f"part away ({lines['0.5 uniform']}); one of r = 0.05 follows it and the noise "
-        f"({lines['0.05 uniform']}), as symmlets without a "
-        f"prior do ({lines['symmlet uniform']}: σ² falls to its floor, and nothing is smoothed); under BIC they adapt "
-        f"({lines['symmlet bic']}). The paper prints no numbers here."
+        "Doppler, N = 1024, SNR 7, one draw, σ² estimated in all panels as in print. A Gaussian kernel of r = 0.5 "
+        f"smooths the fast part away ({lines['0.5 uniform']}); one of r = 0.05 follows it and the noise "
+        f"({lines['0.05 uniform']}), as symmlets without a prior do ({lines['symmlet uniform']}: σ² falls to its "
+        f"floor, and nothing is smoothed); under BIC they adapt ({lines['symmlet bic']}). The paper prints no "
+        "numbers here."
     )
     ours = "MSE " + ", ".join(f"{mse:.2g}" for _, mse in found.values())
     return Shown("four fits", ours, image("se07-figure-5", "SE07 figure 5, Doppler") + "\n\n" + text)
@@ -169,11 +165,9 @@ def show_shrinkage(found: Measured) -> Shown:
     kept = {name: f"{values[0]:.0f}" for name, values in found.items()}
     text = (
         "Doppler, N = 1024, SNR 7, weights clipped to ±0.5 as in print. The printed left panel is that of no "
-        "prior; at the maximum of "
-        f"the evidence σ² is then at its floor and every weight is that of least squares "
-        f"({kept['no prior, σ² estimated']} of 1024 kept), "
-        f"so that σ² given is shown as well ({kept['no prior, σ² given']}). BIC sets the small ones to zero "
-        f"({kept['BIC prior, σ² estimated']} are "
+        "prior; at the maximum of the evidence σ² is then at its floor and every weight is that of least squares "
+        f"({kept['no prior, σ² estimated']} of 1024 kept), so that σ² given is shown as well "
+        f"({kept['no prior, σ² given']}). BIC sets the small ones to zero ({kept['BIC prior, σ² estimated']} are "
         "kept) and leaves the large ones almost as they are."
     )
     return Shown("two scatter plots", "redrawn", image("se07-figure-6", "SE07 figure 6, shrinkage") + "\n\n" + text)

@@ -70,9 +70,8 @@ def show_cases(found: Measured) -> Shown:
     ]
     text = (
         "σ² = 1. The paper prints no values of s, q and c; these show its four cases. The library takes the "
-        "smallest positive root of "
-        "the cubic, and only if ℓ̂ is positive there; the α that is taken is never below that without a "
-        "prior (q² > s in all four)."
+        "smallest positive root of the cubic, and only if ℓ̂ is positive there; the α that is taken is never "
+        "below that without a prior (q² > s in all four)."
     )
     head = ["case", "turning points", "α without a prior", "α under the prior"]
     body = "\n\n".join([image("se07-figure-4", "SE07 figure 4, four cases"), text, table(head, rows)])
@@ -96,10 +95,9 @@ def measure_gamma(run: Run) -> Measured:
 def show_gamma(found: Measured) -> Shown:
     """Figure 9."""
     text = (
-        "q = 1, s = 2, a = 1, b = 2 as printed, without the constant of the density. Without a prior the "
-        "function is not selected "
-        f"(q² < s, the maximum is at α = ∞); with this Gamma prior the maximum is at α = {found['best']:.3f}: "
-        f"the model is less sparse."
+        "q = 1, s = 2, a = 1, b = 2 as printed, without the constant of the density. Without a prior the function "
+        "is not selected (q² < s, the maximum is at α = ∞); with this Gamma prior the maximum is at α = "
+        f"{found['best']:.3f}: the model is less sparse."
     )
     body = image("se07-figure-9", "SE07 figure 9, Gamma prior") + "\n\n" + text
     return Shown("a maximum at a finite α", f"at α = {found['best']:.2f}", body)

@@ -80,17 +80,14 @@ def show(found: Measured) -> Shown:
         for name, (inside, largest, weight, n, error) in found.items()
     ]
     text = (
-        "1000 examples, Gaussian kernel of width 0.1, an intercept; the correct log-odds are 0 between 0.5 "
-        "and 1 and infinite outside, where the "
-        "classes do not overlap. RMS is that of y(x) for x in (0.55, 0.95). As in print the relevance vector "
-        "machine follows the log-odds, and the "
-        "support vector machine, whose output says nothing of probabilities, cannot by any scaling. Where "
-        "classes are separated the most "
-        f"probable weights have no bound: the uniform prior ends with a weight of {found['uniform'][2]:.1g}, "
-        f"which is rounding and not information, "
-        f"while `prior=Laplace(1.0)` ends with {found['Laplace'][2]:.2g} and nearly the same decisions. If "
-        f"parts of the input space have one class alone, and "
-        "probabilities or exported weights matter, use the Laplace prior ([classification.md](classification.md))."
+        "1000 examples, Gaussian kernel of width 0.1, an intercept; the correct log-odds are 0 between 0.5 and 1 "
+        "and infinite outside, where the classes do not overlap. RMS is that of y(x) for x in (0.55, 0.95). As in "
+        "print the relevance vector machine follows the log-odds, and the support vector machine, whose output "
+        "says nothing of probabilities, cannot by any scaling. Where classes are separated the most probable "
+        f"weights have no bound: the uniform prior ends with a weight of {found['uniform'][2]:.1g}, which is "
+        f"rounding and not information, while `prior=Laplace(1.0)` ends with {found['Laplace'][2]:.2g} and nearly "
+        "the same decisions. If parts of the input space have one class alone, and probabilities or exported "
+        "weights matter, use the Laplace prior ([classification.md](classification.md))."
     )
     head = [
         "",

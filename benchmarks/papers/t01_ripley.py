@@ -80,9 +80,8 @@ def show(found: Measured) -> Shown:
     rows += [["mean", name, *(with_error(list(c)) for c in columns[name]), str(len(draws))] for name in ("RVM", "SVM")]
     text = (
         "100 of Ripley's 250 training points at random, Gaussian kernel of r = 0.5, uniform prior, C of the "
-        "support vector machine by "
-        "5-fold cross-validation; the 1000 test points. Which points the paper drew is not known. The dashed "
-        "line is the decision boundary."
+        "support vector machine by 5-fold cross-validation; the 1000 test points. Which points the paper drew is "
+        "not known. The dashed line is the decision boundary."
     )
     errors, vectors = columns["RVM"]
     cells = [

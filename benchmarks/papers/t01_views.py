@@ -49,12 +49,10 @@ def show_prior(found: Measured) -> Shown:
     """Figure 6."""
     gain = found["spine"] - found["diagonal"]
     text = (
-        f"Left N(0, 1), right the product of Student-t densities that is left when α is integrated over "
-        f"Gamma({A:g}, {B:g}) (eq. 32; the paper's a and "
-        "b are not printed). At distance 1 from the origin the Gaussian does not care for direction; the "
-        "Student-t has its mass along the axes: a "
-        f"point on an axis is {gain:.2f} nats more probable than one on the diagonal, which is why one of two "
-        f"weights is rather zero."
+        "Left N(0, 1), right the product of Student-t densities that is left when α is integrated over "
+        f"Gamma({A:g}, {B:g}) (eq. 32; the paper's a and b are not printed). At distance 1 from the origin the "
+        "Gaussian does not care for direction; the Student-t has its mass along the axes: a point on an axis is "
+        f"{gain:.2f} nats more probable than one on the diagonal, which is why one of two weights is rather zero."
     )
     return Shown("contours", "redrawn", image("t01-figure-6", "T01 figure 6, priors of two weights") + "\n\n" + text)
 
@@ -107,12 +105,10 @@ def measure_process(run: Run) -> Measured:
 def show_process(found: Measured) -> Shown:
     """Figures 7 and 8."""
     text = (
-        "Figure 7: two of the N dimensions in which a data set is one point; C is the sum of the noise and "
-        "of the functions' outer products. "
-        f"Figure 8: a function that does not point at t wastes density. Both ellipses have the same |C|; log "
-        f"p(t) is {found['with']:.2f} with the function "
-        f"and {found['alone']:.2f} with noise alone, so the function is not selected. The printed figures are "
-        f"sketches without numbers."
+        "Figure 7: two of the N dimensions in which a data set is one point; C is the sum of the noise and of the "
+        "functions' outer products. Figure 8: a function that does not point at t wastes density. Both ellipses "
+        f"have the same |C|; log p(t) is {found['with']:.2f} with the function and {found['alone']:.2f} with noise "
+        "alone, so the function is not selected. The printed figures are sketches without numbers."
     )
     pictures = [image("t01-figure-7", "T01 figure 7"), image("t01-figure-8", "T01 figure 8")]
     return Shown("sketches", f"log p(t) {found['with']:.2f} and {found['alone']:.2f}", "\n\n".join([*pictures, text]))
@@ -154,13 +150,11 @@ def show_width(found: Measured) -> Shown:
     best, least = sweep[np.argmax(sweep[:, 1])], sweep[np.argmin(sweep[:, 2])]
     rows = [[f"{r:.2f}", f"{evidence:.1f}", f"{error:.4f}", f"{n:.0f}"] for r, evidence, error, n in sweep[::3]]
     text = (
-        "Left, as in print: for a narrow kernel C is diagonal, for a very wide one the noise has to explain "
-        "the data, and between them t is most "
-        "probable (two points, a sketch). Right, measured: 100 points of sinc with noise 0.1, uniform prior, "
-        "an intercept. The evidence is highest at "
-        f"r = {best[0]:.2f} (RMS error {best[2]:.4f}, {best[3]:.0f} vectors), the error smallest at r = "
-        f"{least[0]:.2f} ({least[2]:.4f}): shrinking the width to "
-        "zero does not pay."
+        "Left, as in print: for a narrow kernel C is diagonal, for a very wide one the noise has to explain the "
+        "data, and between them t is most probable (two points, a sketch). Right, measured: 100 points of sinc "
+        f"with noise 0.1, uniform prior, an intercept. The evidence is highest at r = {best[0]:.2f} (RMS error "
+        f"{best[2]:.4f}, {best[3]:.0f} vectors), the error smallest at r = {least[0]:.2f} ({least[2]:.4f}): "
+        "shrinking the width to zero does not pay."
     )
     body = "\n\n".join(
         [image("t01-figure-9", "T01 figure 9"), text, table(["r", "log evidence", "RMS error", "vectors"], rows)]

@@ -126,6 +126,21 @@ TEXT = """Mean of {draws} draws (10 in print); the old algorithm up to N = 1000,
 printed times are those of Matlab (and C for the support vector machine) on an Athlon XP 2000+, at N = 1000."""
 
 
+def remark_on(found: Measured, seconds: dict[str, float], size: str, printed: dict[str, float]) -> str:
+    """How the times compare, at the N of the printed times and at the largest one."""
+    ratio = seconds["old"] / seconds["new"]
+    last = max(found["new"], key=int)
+    late = {method: float(np.mean([draw[0] for draw in found[method][last]])) for method in ("default", "new", "svm")}
+    return (
+        f"At N = {size} the new algorithm is {ratio:.1f} times as fast as the old one "
+        f"({printed['old'] / printed['new']:.0f} times in print, whose old one factorises all N functions for "
+        f"longer). The default solver, `active-set`, takes {seconds['default'] / seconds['new']:.2f} times the "
+        f"time of the new one there, and at N = {last} {late['default']:.2f} s, against {late['new']:.2f} s and "
+        f"{late['svm']:.2f} s of libsvm. The number of support vectors grows with N, that of relevance vectors "
+        "hardly."
+    )
+
+
 def show(found: Measured, kind: str) -> Shown:
     """The figures and the numbers behind them."""
     regression = kind == "regression"
@@ -150,20 +165,7 @@ def show(found: Measured, kind: str) -> Shown:
         against="against the function" if regression else "with their classes",
         tube=" and ε = 0.1" if regression else "",
     )
-    ratio = seconds["old"] / seconds["new"]
-    printed = PRINTED[kind]
-    last = max(found["new"], key=int)
-    late = {method: float(np.mean([draw[0] for draw in found[method][last]])) for method in ("default", "new", "svm")}
-    remark = (
-        f"At N = {size} the new algorithm is {ratio:.1f} times as fast as the old one "
-        f"({printed['old'] / printed['new']:.0f} times in print, whose old one factorises all N functions for "
-        f"longer). The "
-        f"default solver, `active-set`, takes {seconds['default'] / seconds['new']:.2f} times the time of the "
-        f"new one there, "
-        f"and at N = {last} {late['default']:.2f} s, against {late['new']:.2f} s and {late['svm']:.2f} s of "
-        f"libsvm. The number "
-        "of support vectors grows with N, that of relevance vectors hardly."
-    )
+    printed, remark = PRINTED[kind], remark_on(found, seconds, size, PRINTED[kind])
     pictures = "\n\n".join(image(f"tf03-figure-{number}", f"TF03 figure {number}, {kind}") for number in FIGURES[kind])
     ours = f"{seconds['old']:.2g}, {seconds['new']:.2g}, {seconds['svm']:.2g} s; default {seconds['default']:.2g} s"
     body = "\n\n".join([text, pictures, remark, table(head, rows)])
