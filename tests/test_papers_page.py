@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.papers import catalogue, ch4, page
+from benchmarks.papers import catalogue, ch4, data, page
 from benchmarks.papers.cells import BEATEN, MATCHED, MISSED, Cell
 from benchmarks.papers.items import Run, write
 
@@ -79,3 +79,13 @@ def test_the_stored_page_is_that_of_the_stored_results():
     assert (ROOT / "docs" / "chapter4.md").read_text(encoding="utf-8") == ch4.page()
     for name in re.findall(r"images/papers/([\w-]+\.png)", text):
         assert (full.images / name).exists(), name
+
+
+@pytest.mark.parametrize("key", ["t01-figure-3", "t01-table-442"])
+def test_an_item_without_its_data_says_that_it_is_skipped(key, tmp_path, monkeypatch):
+    monkeypatch.setattr(data, "DATA", tmp_path)
+    (item,) = catalogue.chosen([key])
+    shown = item.show(item.measure(Run(tmp_path, tmp_path, False, key=key)))
+    assert shown.ours == "skipped"
+    assert "SPARSEBAYES_DATA" in shown.body
+    assert not shown.cells
