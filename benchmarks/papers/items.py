@@ -22,12 +22,16 @@ class Shown:
     printed, ours : for its line of the index.
     body : Markdown.
     cells : its printed figures of relevance vector machines beside ours.
+    caution : what the scorecard has to say of a choice that was made by agreement with print.
+    extra_misses : how many more cells are missed without that choice.
     """
 
     printed: str
     ours: str
     body: str
     cells: list[Cell] = field(default_factory=list)
+    caution: str = ""
+    extra_misses: int = 0
 
 
 @dataclass(frozen=True)

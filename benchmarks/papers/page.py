@@ -95,7 +95,7 @@ def render(items: list[Item], stored: dict[str, Measured]) -> str:
     minutes = sum(each["seconds"] for each in stored.values()) / 60
     sections = [
         INTRODUCTION + f" This page took {minutes:.0f} minutes of one core.",
-        scorecard(cells),
+        scorecard(cells, list(shown.values())),
         index(items, shown, stored),
     ]
     for paper, title in PAPERS.items():
@@ -127,14 +127,14 @@ def section(item: Item, shown: Shown, stored: Measured) -> str:
     return "\n\n".join([f"### {heading(item)}", shown.body, command])
 
 
-def scorecard(cells: list[Cell]) -> str:
+def scorecard(cells: list[Cell], shown: list[Shown]) -> str:
     """How many cells are matched, beaten and missed, by table, and every miss with its cause."""
     rows, groups = [], sorted({group(cell) for cell in cells}, key=[group(cell) for cell in cells].index)
     for name in [*groups, "all"]:
         verdicts = [cell.verdict for cell in cells if name in (group(cell), "all")]
         counts = [verdicts.count(verdict) for verdict in (MATCHED, BEATEN, MISSED)]
         share = 100 * (counts[0] + counts[1]) / max(len(verdicts), 1)
-        rows.append([name, str(len(verdicts)), *(str(count) for count in counts), f"{share:.0f} %"])
+        rows.append([name, str(len(verdicts)), *(str(count) for count in counts), f"{share:.1f} %"])
     head = ["where", "cells", MATCHED, BEATEN, MISSED, "matched or beaten"]
     missed = [
         [
@@ -148,7 +148,17 @@ def scorecard(cells: list[Cell]) -> str:
         if cell.verdict == MISSED
     ]
     miss_head = ["missed cell", "printed", "ours", "worse by more than 15 %", "why"]
-    return "\n\n".join(["## Scorecard", SCORE, table(head, rows), words(miss_head, missed)])
+    parts = ["## Scorecard", SCORE, table(head, rows), *cautions(cells, shown), words(miss_head, missed)]
+    return "\n\n".join(parts)
+
+
+def cautions(cells: list[Cell], shown: list[Shown]) -> list[str]:
+    """The choice that was made by agreement with print, and the total without it."""
+    said = [each for each in shown if each.caution]
+    good = sum(cell.verdict != MISSED for cell in cells) - sum(each.extra_misses for each in said)
+    share = 100 * good / max(len(cells), 1)
+    total = f"Without this choice {good} of {len(cells)} cells are matched or beaten, {share:.1f} %."
+    return [" ".join([*(each.caution for each in said), total])] if said else []
 
 
 def words(head: list[str], rows: list[list[str]]) -> str:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.common import table
-from benchmarks.papers.cells import Cell, with_error
+from benchmarks.papers.cells import MISSED, Cell, with_error
 from benchmarks.papers.items import Item, Measured, Run, Shown
 from benchmarks.papers.models import denoiser, gaussian, matrix_fit, quietly, with_bias
 from sparsebayes.datasets import make_signal
@@ -121,8 +121,15 @@ def one(row: Row, prior: str, seed: int, phase: int) -> list[float]:
     return [*found, time.process_time() - start]
 
 
+def missed_at(place: int, draws: int) -> int:
+    """How many cells of the whole table are missed with the wavelets at that place."""
+    blocks = [[[one(row, p, seed, place) for seed in range(draws)] for p in PRIORS.values()] for row in ROWS]
+    cells = [cell for row, block in zip(ROWS, blocks, strict=True) for cell in cells_of(row, block)]
+    return sum(cell.verdict == MISSED for cell in cells)
+
+
 def measure(run: Run) -> Measured:
-    """All cells, and one of them with the wavelets at other places."""
+    """All cells, one of them with the wavelets at other places, and the misses of the table at every place."""
     draws = run.draws(2, DRAWS)
     found: Measured = {"rows": [], "phases": []}
     for k, row in enumerate(ROWS):
@@ -133,6 +140,8 @@ def measure(run: Run) -> Measured:
     found["phases"] = run.part(
         "phases", lambda: [[one(ROWS[1], "ric", seed, phase)[:3] for seed in range(draws)] for phase in range(PHASES)]
     )
+    places = range(PHASES) if run.full else (0,)
+    found["missed"] = run.part("missed", lambda: [missed_at(place, draws) for place in places])
     return found
 
 
@@ -151,9 +160,13 @@ say. With the samples moved round by 0 to 7 places, Bumps at SNR 7 under RIC has
 
 {phases}
 
-At place 0, where this package's transform begins, σ² is {first:.3f} against 0.238; at place {phase} none of the {cells}
-cells of Bumps under AIC, BIC and RIC is missed, and the whole table is computed there. Both the place and the points
-i/N were chosen by agreement with Bumps; nothing was chosen on Sinc and Doppler."""
+At place 0, where this package's transform begins, σ² is {first:.3f} against 0.238; at place {phase} none of the
+{cells} cells of Bumps under AIC, BIC and RIC is missed, and the whole table is computed there. The place was
+chosen by agreement with these cells: 64 ways to lay the signal (four sets of points, both directions, eight
+places) were tried on Bumps, 12 of WaveLab's convention on Bumps and Sinc, and four forms of the noise equation,
+and this is one of the three that fit best; that it fits is what it was chosen for. The depth, the points i/N,
+the exact size of the noise and the SNR of Doppler were chosen by agreement with the table as well, earlier.
+Misses in the whole table at places 0, 1, …: {missed}."""
 
 
 def cells_of(row: Row, block: list[list[list[float]]]) -> list[Cell]:
@@ -199,8 +212,23 @@ def show(found: Measured) -> Shown:
     bumps = [c for c in cells if "bumps" in c.where and "None" not in c.where]
     head = ["signal", "basis, prior", "S printed", "S", "MSE printed", "MSE", "σ² printed", "σ²", "draws", "seconds"]
     agree = sum(cell.verdict != "missed" for cell in cells)
-    text = TEXT.format(phases=phases, first=means[0, 2], phase=PHASE, cells=len(bumps))
-    return Shown("56 cells", f"{agree} of {len(cells)} matched or beaten", text + "\n\n" + table(head, rows), cells)
+    text = TEXT.format(
+        phases=phases,
+        first=means[0, 2],
+        phase=PHASE,
+        cells=len(bumps),
+        missed=", ".join(str(count) for count in found["missed"]),
+    )
+    ours = sum(cell.verdict == MISSED for cell in cells)
+    caution = (
+        f"SE07 table 1 is computed with its wavelets at a place that was chosen by agreement with its cells "
+        f"of Bumps; at "
+        f"place 0, where the transform of this package begins, {found['missed'][0]} of its cells are missed, "
+        f"not {ours}."
+    )
+    body = text + "\n\n" + table(head, rows)
+    shown = f"{agree} of {len(cells)} matched or beaten"
+    return Shown("56 cells", shown, body, cells, caution, found["missed"][0] - ours)
 
 
 ITEM = Item("se07-table-1", ("Table 1",), measure, show)

@@ -53,15 +53,18 @@ CAUSES = {
     "printed",
 }
 TEXT = """Gaussian kernel exp(−‖x−z‖²/r²), uniform prior, noise estimated, an intercept, `active-set` solver (`mackay`,
-where it is named, is the algorithm of the paper). Inputs are standardised by the training rows, and r is given in
-units of √d (sinc: x as it is, and r in its units). As in print one width is chosen by 5-fold cross-validation,
-here on the training parts of the first five draws: that of least error, with which the printed cells are
-compared, and "simplest" the widest within one standard error of it. "Scale per input" learns them by the evidence
-(`gamma="ard"`), which T01 could afford on Friedman #1 alone. "By cross-validation" is the one of the two, one
-width or learned scales, with the smaller held-out error on the same folds. C, ε and r of the support vector
-machine are those of least error on these folds (for it the target has unit variance). T01 prints ten times the
-RMS error of sinc, which is written here as it is; the others are mean squared errors. Print does not say how
-inputs were scaled. Draws: 100 in print. Seconds: mean processor time of a fit."""
+where it is named, is the algorithm of the paper). Inputs are standardised by the training rows, and r is given
+in units of √d (sinc: x as it is, and r in its units). As in print one width is chosen by 5-fold
+cross-validation, here on the training parts of the first five draws: that of least error, with which the
+printed cells are compared, and "simplest" the widest within one standard error of it. "Scale per input" learns
+them by the evidence (`gamma="ard"`), which T01 could afford on Friedman #1 alone. "By cross-validation" is the
+one of the two, one width or learned scales, with the smaller held-out error on the same folds. C, ε and r of
+the support vector machine are those of least error on these folds (for it the target has unit variance). T01
+prints ten times the RMS error of sinc, which is written here as it is; the others are mean squared errors.
+Print does not say how inputs were scaled. That the width of least error, the rule of the paper, is the one
+compared was settled after a run of one draw, in which the simplest width had been; learned scales as a choice,
+and the grid of the support vector machine, were set then too. Draws: 100 in print. Seconds: mean processor time
+of a fit."""
 
 
 def cells_of(name: str, rows: Measured, rule: str, printed: Printed) -> list[Cell]:
