@@ -7,7 +7,7 @@ export OPENBLAS_NUM_THREADS := 1
 export OMP_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
-.PHONY: demo test lint format bench clean
+.PHONY: demo test lint format bench papers clean
 .DEFAULT_GOAL := test
 
 $(BIN)/python:
@@ -38,6 +38,10 @@ bench: $(VENV)/bench.stamp
 	$(BIN)/python -m benchmarks.speed.regression
 	$(BIN)/python -m benchmarks.speed.classification
 	$(BIN)/python -m benchmarks.speed.scaling
+
+# an interrupted run resumes; the real data sets are described in docs/papers.md
+papers: $(VENV)/bench.stamp
+	$(BIN)/python -m benchmarks.papers --full
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -3,8 +3,8 @@
 import brute
 import numpy as np
 import pytest
-from algorithm_se07 import Algorithm1, WithoutLoss
 
+from benchmarks.papers.se07_algorithm import Algorithm1, WithoutLoss
 from sparsebayes import RelevanceVectorRegressor, Wavelet
 from sparsebayes.datasets import make_signal
 

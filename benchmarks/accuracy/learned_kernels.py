@@ -1,8 +1,10 @@
-"""Kernels with learned scales: T01 4.3, Friedman #1, and real data beside an SVR grid and a Gaussian process.
+"""Kernels with learned scales on real data, beside an SVR grid and a Gaussian process.
+
+T01 4.3 and Friedman #1 are items of benchmarks.papers.
 
 The real data are not part of the package: their loader (load.py) is looked for in the folder named by the
 environment variable SPARSEBAYES_DATA, else in ../shared/data beside the repository. All of it takes hours on
-one core; --keep FILE stores every measurement and resumes from there, --sets and --draws do less.
+one core; --keep FILE stores every measurement and resumes from there, --sets does less.
 """
 
 from __future__ import annotations
@@ -27,19 +29,12 @@ from sklearn.svm import SVR
 from threadpoolctl import threadpool_limits
 
 from benchmarks.common import number, report, rmse, table
-from sparsebayes import RBF, Columns, RelevanceVectorRegressor
-from sparsebayes.datasets import make_friedman, sinc
+from sparsebayes import RelevanceVectorRegressor
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 SETS = ("concrete", "energy", "kin8nm", "power")
 SPLITS = 5
 MOST = 2000  # rows of the grid search and of the Gaussian process
-UNSEEN = range(50_000, 50_200)  # seeds of draws on which nothing was chosen
-SETTINGS: dict[str, dict[str, str]] = {
-    "default": {},
-    'prior="bic"': {"prior": "bic"},
-    'solver="mackay", as in print': {"solver": "mackay"},
-}
 Measured = dict[str, Any]
 
 
@@ -48,56 +43,6 @@ def svr_grid(X: np.ndarray, y: np.ndarray) -> GridSearchCV:
     d = X.shape[1]
     grid = {"C": [1, 10, 100], "gamma": [0.25 / d, 1 / d, 4 / d], "epsilon": [0.01, 0.1]}
     return GridSearchCV(SVR(), grid, cv=KFold(5, shuffle=True, random_state=0)).fit(X, y)
-
-
-def two_scales(seed: int) -> Measured:
-    """[T01, 4.3]: sinc(x1) + 0.1 x2, RBF with two scales and the five columns of degree 2."""
-    rng = np.random.default_rng(seed)
-    X, X_test = rng.uniform(-10, 10, (100, 2)), rng.uniform(-10, 10, (2000, 2))
-    f, f_test = (sinc(A[:, 0]) + 0.1 * A[:, 1] for A in (X, X_test))
-    y = f + 0.1 * rng.standard_normal(100)
-    found: Measured = {}
-    for name, settings in SETTINGS.items():
-        model = RelevanceVectorRegressor(RBF() + Columns(degree=2), gamma="ard", **settings).fit(X, y)
-        terms = model.relevance_[model.relevance_ >= 100] - 100
-        weight = model.dual_coef_[model.relevance_ == 101]
-        found[name] = [
-            rmse(model.predict(X_test), f_test),
-            len(model.relevance_),
-            float(weight[0]) if len(weight) else 0.0,
-            len(set(terms) - {1}),
-            float(model.scales_[0] / model.scales_[1]),
-        ]
-    unit = y.std()
-    machine = svr_grid(X / X.std(axis=0), y / unit)
-    found["svr"] = rmse(machine.predict(X_test / X.std(axis=0)) * unit, f_test)
-    # what is possible: a model that is given everything but the sinc of x1
-    kernel = ConstantKernel() * Covariance(3.0) + ConstantKernel() + WhiteKernel(0.01)
-    given = GaussianProcessRegressor(kernel, n_restarts_optimizer=2, random_state=0)
-    given.fit(X[:, :1], y - 0.1 * X[:, 1])
-    found["given"] = rmse(given.predict(X_test[:, :1]), sinc(X_test[:, 0]))
-    return found
-
-
-def friedman(seed: int) -> Measured:
-    """[T01, E.1]: 240 points, ten inputs of which five matter, noise 1; 1000 noise-free test points."""
-    X, _, f = make_friedman(1, 240, None, random_state=seed)
-    y = f + np.random.default_rng(seed).standard_normal(240)
-    X_test, _, f_test = make_friedman(1, 1000, None, random_state=10_000 + seed)
-    start = time.process_time()
-    model = RelevanceVectorRegressor(gamma="ard").fit(X, y)
-    seconds = time.process_time() - start
-    plain, relevance = RelevanceVectorRegressor().fit(X, y), model.input_relevance_
-    unit = y.std()
-    machine = svr_grid(X / X.std(axis=0), y / unit)
-    return {
-        "learned": rmse(model.predict(X_test), f_test) ** 2,
-        "plain": rmse(plain.predict(X_test), f_test) ** 2,
-        "svr": rmse(machine.predict(X_test / X.std(axis=0)) * unit, f_test) ** 2,
-        "vectors": [len(model.relevance_), len(plain.relevance_), len(machine.best_estimator_.support_)],
-        "ratio": float(relevance[:5].min() / max(relevance[5:].max(), 1e-12)),
-        "seconds": seconds,
-    }
 
 
 def standardised(load: Any, name: str, split: int) -> tuple[np.ndarray, ...]:
@@ -182,72 +127,6 @@ class Kept:
         return self.values[name]
 
 
-def table_two_scales(kept: Kept, draws: int) -> str:
-    """The table of T01 4.3."""
-    rows = [row for seeds in (range(draws), UNSEEN) for row in rows_two_scales(kept, seeds)]
-    rows.append(["target", "", "≤ 0.035", "≤ 0.35", "about 8", "0.10 ± 0.01", "0 in most draws", "> 100"])
-    head = ["seeds", "", "RMSE", "/ SVR", "functions", "w of x2", "other terms kept (of 4)", "least η1/η2"]
-    text = (
-        "Draws of 100 points, noise 0.1. The Gaussian process knows the term 0.1 x2 and that nothing else depends "
-        "on x2, and learns one width: what is possible. RMSE with the standard error of the mean; means of "
-        "20 draws scatter by 0.002 (0.0328, 0.0380 and 0.0373 for the default on the seeds from 20000, 30000 "
-        "and 40000). MacKay's updates from all functions, the algorithm of the paper, were added after they "
-        "had been seen to do better on the seeds 60000 to 60059; nothing was chosen on those from 50000."
-    )
-    return f"## T01 4.3: sinc(x1) + 0.1 x2\n\n{text}\n\n" + table(head, rows)
-
-
-def rows_two_scales(kept: Kept, seeds: range) -> list[list[str]]:
-    """The rows of one set of draws."""
-    found = [kept.get(f"two scales {seed}", two_scales, seed) for seed in seeds]
-    name, support = f"{seeds[0]} to {seeds[-1]}", np.mean([each["svr"] for each in found])
-
-    def line(what: str, errors: np.ndarray, *more: str) -> list[str]:
-        error = f"{errors.mean():.4f} ± {errors.std(ddof=1) / np.sqrt(len(errors)):.4f}"
-        return [name, what, error, f"{errors.mean() / support:.2f}", *(more or [""] * 4)]
-
-    rows = []
-    for machine in SETTINGS:
-        values = np.asarray([each[machine] for each in found])
-        more = (
-            f"{values[:, 1].mean():.1f}",
-            f"{values[:, 2].mean():.4f} ± {values[:, 2].std():.4f}",
-            f"{values[:, 3].mean():.2f}",
-            f"{np.min(values[:, 4]):.0f}",
-        )
-        rows.append(line(machine, values[:, 0], *more))
-    rows.append(line("Gaussian process, x2 given", np.asarray([each["given"] for each in found])))
-    return [*rows, line("SVR, 5-fold grid", np.asarray([each["svr"] for each in found]))]
-
-
-def table_friedman(kept: Kept, draws: int) -> str:
-    """The table of Friedman #1."""
-    found = [kept.get(f"friedman {seed}", friedman, seed) for seed in range(draws)]
-    vectors = np.mean([each["vectors"] for each in found], axis=0)
-    rows = []
-    for k, (key, name) in enumerate(
-        (("learned", 'gamma="ard"'), ("plain", 'gamma="scale"'), ("svr", "SVR, 5-fold grid"))
-    ):
-        errors = np.asarray([each[key] for each in found])
-        error = f"{errors.mean():.3f} ± {errors.std(ddof=1) / np.sqrt(draws):.3f}"
-        ratio, seconds = (
-            (f"{min(each['ratio'] for each in found):.0f}", f"{max(each['seconds'] for each in found):.1f}")
-            if key == "learned"
-            else ("", "")
-        )
-        rows.append([name, error, f"{vectors[k]:.1f}", ratio, seconds])
-    rows.append(["printed", "0.27 (learned), 2.80 (plain), 2.92 (SVM)", "11.5, 59.4, 116.6", "", ""])
-    rows.append(["target", "≤ 0.35", "about 12", "≥ 30", "< 10"])
-    head = [
-        "",
-        "mean squared error",
-        "vectors",
-        "least relevance of 1–5 / most of 6–10",
-        "slowest fit, CPU s",
-    ]
-    return f"## Friedman #1\n\n{draws} draws, 240 training points, noise 1.\n\n" + table(head, rows)
-
-
 def table_real(kept: Kept, load: Any, sets: list[str]) -> str:
     """Means over the splits, and ratios to the other methods."""
     rows, ratios = [], []
@@ -327,18 +206,13 @@ def loader() -> Any:
 def main() -> None:
     """Measure, print, write benchmarks/results/learned_kernels.md."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--draws", type=int, default=20, help="draws of constructed data, 2 or more (default 20)")
     parser.add_argument("--sets", nargs="*", default=list(SETS), choices=SETS, help="real data (default all)")
     parser.add_argument("--keep", type=Path, help="file of measurements to resume from")
     parser.add_argument("--as-is", action="store_true", help="report the real data in that file as they are")
     given = parser.parse_args()
-    if given.draws < 2:
-        parser.error(f"--draws must be at least 2, got {given.draws}: means come with their standard errors")
     kept = Kept(given.keep, given.as_is)
-    sections = [table_two_scales(kept, given.draws), table_friedman(kept, given.draws)]
-    if given.sets:
-        sections.append(table_real(kept, loader(), given.sets))
-    report("learned_kernels", "Kernels with learned scales", sections)
+    note = "T01 4.3 and Friedman #1 are in [docs/papers.md](../../docs/papers.md)."
+    report("learned_kernels", "Kernels with learned scales", [note, table_real(kept, loader(), given.sets)])
 
 
 if __name__ == "__main__":

@@ -7,32 +7,18 @@ first, and compared after their means are subtracted and their lengths made one.
 
 from __future__ import annotations
 
-import importlib.util
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy import ndimage
 
+from benchmarks.papers.models import classifier
 from sparsebayes import ActiveSet, Laplace, RelevanceVectorClassifier
 
 SIDE = 16  # pixels
 Images = np.ndarray  # (n, SIDE²)
-
-
-def load(folder: Path) -> tuple[np.ndarray, ...]:
-    """Training images and labels, test images and labels."""
-    path = folder / "load.py"
-    if not path.exists():
-        raise SystemExit(f"There is no {path}: give the folder of the data with --data.")
-    spec: Any = importlib.util.spec_from_file_location("load", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    X, y, X_test, y_test = module.usps()
-    return X, y, X_test, y_test
 
 
 def blurred(X: Images, blur: float) -> Images:
@@ -99,4 +85,4 @@ class Settings:
         """One softmax model; without exchanges, which cost more than they gain on ten classes."""
         likeness = Likeness(self.gamma, self.moves)
         solver = ActiveSet(pool=self.pool, exchanges=0)
-        return RelevanceVectorClassifier(likeness, prior=Laplace(self.scale), solver=solver)
+        return classifier(likeness, prior=Laplace(self.scale), solver=solver)

@@ -4,7 +4,7 @@ The functions and images are those of digits.py. Their settings and the scale of
 weights are chosen on training images alone: `--choose` does it, by the rule in usps_choice.py, and writes that
 table. The test images are used once, with the chosen settings.
 
-The data are not part of the project: `--data` is a folder whose `load.py` has `usps()`.
+The data are not part of the project: data.py says where they are looked for.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,11 +24,11 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import SVC
 
 from benchmarks.common import report, table
-from benchmarks.papers.digits import Settings, blurred, load, unit_rows
+from benchmarks.papers import data as sets
+from benchmarks.papers.digits import Settings, blurred, unit_rows
 from benchmarks.papers.usps_choice import choose
 from sparsebayes import ActiveSet
 
-DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 BINS = 15
 SUPPORT_GAMMA = 4.0
 CHOSEN = Settings(blur=1.2, moves=27, gamma=3.0, scale=6.0)  # by --choose
@@ -121,11 +120,10 @@ def compared(data: tuple[np.ndarray, ...]) -> str:
 def main() -> None:
     """Measure, print, write benchmarks/results/usps.md."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--rows", type=int, default=None, help="use only this many training images")
     parser.add_argument("--choose", action="store_true", help="choose the settings, on training images alone")
     options = parser.parse_args()
-    X, y, X_test, y_test = load(options.data)
+    X, y, X_test, y_test = sets.loader().usps()
     X, y = X[: options.rows], y[: options.rows]
     if options.choose:
         choose(X, y)

@@ -19,8 +19,8 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 
 from benchmarks.common import report, table
-from benchmarks.papers.cross_validation import remembered
 from benchmarks.papers.digits import Images, Settings, blurred
+from benchmarks.papers.t01_choice import remembered
 
 MOST_VECTORS = 316  # of the ten classifiers in T01
 FITTED = 2400  # training images that a setting is fitted to

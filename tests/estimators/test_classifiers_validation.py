@@ -79,7 +79,7 @@ def test_bad_data(estimator, case):
 
 
 BAD_PARAMETERS = {
-    "prior": ({"prior": "bayes"}, r"^prior must be one of \['uniform'.*got 'bayes'"),
+    "prior": ({"prior": "bayes"}, r"^prior must be one of \['auto', 'uniform'.*got 'bayes'"),
     "solver": ({"solver": "newton"}, r"^solver must be one of \['auto', 'active-set'.*got 'newton'"),
     "iterations": ({"max_iter": 0}, r"^max_iter must be an integer >= 1, got 0"),
     "tolerance": ({"tol": 0.0}, r"^tol must be a finite number > 0, got 0.0"),

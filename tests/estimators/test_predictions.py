@@ -202,7 +202,7 @@ def test_noise_collapse_is_said_and_leaves_finite_numbers():
     rng = np.random.default_rng(10)
     X, y = rng.standard_normal((20, 60)), rng.standard_normal(20)
     with pytest.warns(NoiseCollapseWarning, match="noise_variance"):
-        model = SparseBayesRegressor().fit(X, y)
+        model = SparseBayesRegressor(prior="uniform").fit(X, y)
     for value in (*model.predict(X, return_std=True), model.coef_, model.alpha_, model.log_evidence_):
         assert np.isfinite(value).all()
     assert model.noise_variance_ > 0

@@ -77,7 +77,7 @@ def test_bad_data(estimator, fit_intercept, case):
 
 
 BAD_PARAMETERS = {
-    "prior name": ({"prior": "bayes"}, r"^prior must be one of \['uniform'.*got 'bayes'"),
+    "prior name": ({"prior": "bayes"}, r"^prior must be one of \['auto', 'uniform'.*got 'bayes'"),
     "prior object": ({"prior": 3}, r"^prior must be one of .*got 3"),
     "solver name": ({"solver": "newton"}, r"^solver must be one of \['auto', 'active-set'.*got 'newton'"),
     "noise zero": ({"noise_variance": 0.0}, r"^noise_variance must be a finite number > 0 or None, got 0.0"),

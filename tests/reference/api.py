@@ -31,7 +31,7 @@ def regressor(*args: Any, **options: Any) -> Any:
 
 def linear_regressor(**options: Any) -> Any:
     """A `SparseBayesRegressor`."""
-    return SparseBayesRegressor(**_regression_options(options))
+    return SparseBayesRegressor(**_regression_options({"prior": "uniform"} | options))
 
 
 def classifier(*args: Any, **options: Any) -> Any:

@@ -150,7 +150,8 @@ class LargeNeighbourhoods:
         state = self._drawn(state)
         if self.search.annealing and not self._over():
             state = self._annealed(state)
-        return self._swept_by(state, self.search.last)
+        state = self._swept_by(state, self.search.last)
+        return self._drawn(state, 1.0) if math.isinf(self.search.patience) else state  # until the time is over
 
     def _enriched(self, state: State, noise: float) -> State:
         """The state, its functions exchanged with β held at `noise` times its estimate, and pruned with it free."""
@@ -220,14 +221,14 @@ class LargeNeighbourhoods:
         self.walk.note(name, len(np.setdiff1d(state.J, before.J)), state)
         return state
 
-    def _drawn(self, state: State) -> State:
+    def _drawn(self, state: State, share: float = DRAWN) -> State:
         """The state, or what it becomes when groups drawn at random are removed and regrown.
 
-        They are regrown at one to four times β.
+        They are regrown at one to four times β.  share : of the time of the search.
         """
         rng, fruitless, before = self.walk.rng, 0, state
         for _ in range(self.search.draws):
-            if fruitless >= self.search.patience or self._over(DRAWN) or not self._suits(state) or state.size < 3:
+            if fruitless >= self.search.patience or self._over(share) or not self._suits(state) or state.size < 3:
                 break
             group, noise = drawn_group(state, rng), 4 ** rng.uniform()
             following = self._better(state, self._regrown(state, group, noise, swapped=True))
