@@ -39,7 +39,8 @@ class ScaleSearchSettings:
     tol : float
         Nats per row that a step of L-BFGS has to gain for another one.
     share_range : tuple of float
-        Least and largest log variance of a part of f, in units of the variance of the target.
+        Least and largest log variance of a part of f, in units of the variance of the target. Functions so wide that
+        more is needed are nearly dependent, and few of them do not do what all of them together can.
     noise_range : tuple of float
         Least and largest log σ², in the same units.
     first_noise : float
@@ -71,7 +72,7 @@ class ScaleSearchSettings:
     steps: int = 60
     trial_steps: int = 20
     tol: float = 1e-6
-    share_range: tuple[float, float] = (-7.0, 14.0)
+    share_range: tuple[float, float] = (-7.0, 8.0)
     noise_range: tuple[float, float] = (-14.0, 1.0)
     first_noise: float = 0.1
     sparse_noise: float = 0.5
