@@ -306,7 +306,7 @@ def main() -> None:
     ]
     for title, gamma in (("All defaults", None), ('gamma="ard"', "ard")):
         sections += [f"## {title}", *measured(names, seeds, gamma, True)]
-    report("defaults", "Regression with all defaults beside a Gaussian process", sections)
+        report("defaults", "Regression with all defaults beside a Gaussian process", sections)
 
 
 if __name__ == "__main__":

@@ -186,7 +186,7 @@ def tables(tasks: list[Task], efforts: tuple[str, ...]) -> list[str]:
 
 
 def published(tasks: list[Task]) -> str:
-    """By how many nats the published algorithms are above the default effort, on average over the splits."""
+    """By how many nats the published algorithms are above the default effort, on average over these splits."""
     rows = []
     for name in SETS:
         cells = []
@@ -296,11 +296,12 @@ def main() -> None:
         rugged([Task(name, 0) for name in ("concrete", "energy", "kin8nm")], ROOT / "docs" / "images" / "rugged.png")
     else:
         sections = tables(tasks, ("fast", "default") if given.quick else ("fast", "default", "high"))
+        complete, title = not given.quick and set(given.only) == set(SETS), "The search for higher maxima"
+        report("search", title, sections, keep=complete)
         if not given.quick:
-            text = "By how many nats published algorithms are above the default effort, on average over the splits:"
-            sections += [text, published(tasks)]
-        complete = not given.quick and set(given.only) == set(SETS)
-        report("search", "The search for higher maxima", sections, keep=complete)
+            text = "By how many nats published algorithms are above the default effort, on the first split of each set:"
+            sections += [text, published([task for task in tasks if task.split == min(given.splits)])]
+            report("search", title, sections, keep=complete)
 
 
 if __name__ == "__main__":
