@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib.metadata
+import importlib.util
 import math
+import os
 import platform
 import time
 from collections.abc import Callable, Sequence
@@ -13,6 +15,7 @@ from typing import Any
 import numpy as np
 
 RESULTS = Path(__file__).parent / "results"
+DATA = Path(os.environ.get("SPARSEBAYES_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 REPEATS = 3  # a time is the best of this many
 
 
@@ -24,6 +27,19 @@ def best_time(fit: Callable[[], Any], repeats: int = REPEATS) -> tuple[float, An
         value = fit()
         seconds = min(seconds, time.perf_counter() - start)
     return seconds, value
+
+
+def real_data() -> Any:
+    """The module load.py that reads the real data in the folder `DATA`; None if it is not there."""
+    path = DATA / "load.py"
+    if not path.exists():
+        return None
+    spec = importlib.util.spec_from_file_location("load", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def rmse(values: np.ndarray, truth: np.ndarray) -> float:

@@ -19,7 +19,6 @@ for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import argparse
 import hashlib
-import importlib.util
 import json
 import sys
 import time
@@ -33,40 +32,26 @@ import numpy as np
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
-from benchmarks.common import report, table
+from benchmarks.common import real_data, report, table
 from sparsebayes import RelevanceVectorRegressor
 from sparsebayes.datasets import make_friedman, make_sinc, make_sinc2d
 
 ROOT = Path(__file__).resolve().parents[2]
-DATA = Path(os.environ.get("SPARSEBAYES_DATA", ROOT.parent / "shared" / "data"))
 CACHE = ROOT / "benchmarks" / ".cache"
 MOST = 1500  # rows of the Gaussian process
 Split = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
-def load() -> Any:
-    """The module that reads the real data; None if it is not there."""
-    path = DATA / "load.py"
-    if not path.exists():
-        return None
-    spec = importlib.util.spec_from_file_location("load", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def uci(name: str, split: int, most: int = 10**9) -> Split:
     """A split of a real set, at most so many of its training rows."""
-    X, y, X_test, y_test = load().uci(name, split)
+    X, y, X_test, y_test = real_data().uci(name, split)
     rows = np.random.default_rng(split).permutation(len(y))[:most]
     return X[rows], y[rows], X_test, y_test
 
 
 def boston(seed: int) -> Split:
     """400 rows of 506, and the others."""
-    X, y = load().boston()
+    X, y = real_data().boston()
     order = np.random.default_rng(1000 + seed).permutation(len(y))
     return X[order[:400]], y[order[:400]], X[order[400:]], y[order[400:]]
 
@@ -102,7 +87,7 @@ def modulated(seed: int) -> Split:
 
 def co2(seed: int) -> Split:
     """Weekly CO2 with random weeks to be filled in."""
-    x, y = load().co2_weekly()
+    x, y = real_data().co2_weekly()
     order = np.random.default_rng(seed).permutation(len(y))
     return x[order[:1500], None], y[order[:1500]], x[order[1500:], None], y[order[1500:]]
 
@@ -239,7 +224,7 @@ def measured(names: list[str], seeds: Callable[[Set], range], gamma: str | None,
     options = {} if gamma is None else {"gamma": gamma}
     for name in names:
         each = SETS[name]
-        if each.real and load() is None:
+        if each.real and real_data() is None:
             lines.append([name, "skipped: the data are not there", *["–"] * 8])
             continue
         splits = [(seed, each.make(seed)) for seed in seeds(each)]

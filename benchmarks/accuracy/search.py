@@ -17,7 +17,6 @@ for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
 import argparse
-import importlib.util
 import json
 import sys
 import time
@@ -30,11 +29,10 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.common import log_evidence, report, rmse, table
+from benchmarks.common import DATA, log_evidence, real_data, report, rmse, table
 from sparsebayes import ActiveSet, RelevanceVectorRegressor, Result, fit
 
 ROOT = Path(__file__).resolve().parents[2]
-DATA = Path(os.environ.get("SPARSEBAYES_DATA", ROOT.parent / "shared" / "data"))
 KNOWN = ROOT / "tests" / "reference" / "best_known.json"
 SETS = ("concrete", "energy", "boston", "kin8nm", "power", "friedman1")
 SPLITS, MOST = (0, 1, 2), 1200
@@ -108,11 +106,9 @@ def _raw(name: str, split: int) -> tuple[np.ndarray, ...]:
             f = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2 + 10 * X[:, 3] + 5 * X[:, 4]
             parts += [X, f + noise * rng.standard_normal(n)]
         return tuple(parts)
-    spec = importlib.util.spec_from_file_location("load", DATA / "load.py")
-    if spec is None or spec.loader is None or not (DATA / "load.py").exists():
+    load = real_data()
+    if load is None:
         raise SystemExit(f"There is no load.py in {DATA}: set SPARSEBAYES_DATA.")
-    load = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(load)
     if name == "boston":
         X, y = load.boston()
         order = rng.permutation(len(y))

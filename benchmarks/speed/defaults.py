@@ -22,8 +22,8 @@ import numpy as np
 from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVR
 
-from benchmarks.accuracy.defaults import Split, load, standardised, uci
-from benchmarks.common import report, rmse, table
+from benchmarks.accuracy.defaults import Split, standardised, uci
+from benchmarks.common import real_data, report, rmse, table
 from sparsebayes import ActiveSet, RelevanceVectorRegressor, Search
 from sparsebayes.datasets import make_friedman, make_sinc, make_sinc2d
 
@@ -47,7 +47,7 @@ def sets(n: int) -> dict[str, Split]:
     found = {"2-D sinc": (X[:n], y[:n], X[n:], y[n:])}
     X, y, _ = make_friedman(1, n=n + 1000, random_state=0)
     found["Friedman #1"] = (X[:n], y[:n], X[n:], y[n:])
-    if load() is not None:
+    if real_data() is not None:
         found |= {name: uci(name, 0, n) for name in ("kin8nm", "power")}
     return found
 

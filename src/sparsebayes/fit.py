@@ -302,7 +302,7 @@ def _known_noise_path(operator: Operator, t: Array, weights: Array | None, cente
 
 
 def _common_noise(known: KnownNoise, noise: NoiseOptions) -> NoiseOptions:
-    """The one noise variance of rows that are weighted by their own; `noise` is what was asked for."""
+    """The one noise variance of rows that are weighted by their own; `noise` holds the arguments of the caller."""
     if noise.variance is not None:
         raise ValueError(
             f"noise_variance must be None if every row has a noise variance of its own, got {noise.variance!r}."

@@ -11,7 +11,7 @@ from sparsebayes.bases import BoundBasis
 
 
 class ExtrapolationWarning(UserWarning):
-    """A kernel machine is asked for predictions outside the range of its training rows."""
+    """Predictions of a kernel machine lie outside the range of its training rows."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ For K = V diag(ω) Vᵀ and z = Vᵀy the likelihood of y ~ N(0, sK + σ²I) is
 
     L = −½ Σ_i [log(sω_i + σ²) + z_i²/(sω_i + σ²)] − ½ n log 2π,
 
-so that after one eigendecomposition its maximum over (s, σ²) costs next to nothing. With ρ = σ²/s the best s is
+so that after one eigendecomposition its maximum over (s, σ²) costs almost nothing. With ρ = σ²/s the best s is
 (1/n) Σ z_i²/(ω_i + ρ), and one search along log ρ is left. Copies of a row, which agree with it, add −½ log 2πσ² each
 to L and 1 to n.
 """

@@ -141,7 +141,7 @@ class FitMonitor(Monitor):
 
     @cached_property
     def rng(self) -> np.random.Generator:
-        """The generator of the seed, made when it is first asked for: most fits draw nothing."""
+        """The generator of the seed, made when it is first used: most fits draw nothing."""
         return np.random.default_rng(_global_seed() if self.seed is None else self.seed)
 
     @property

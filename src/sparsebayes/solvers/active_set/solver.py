@@ -54,9 +54,9 @@ class ActiveSet(Moves):
     settings : ActiveSetSettings
         What else the solver depends on.
     effort : {"fast", "default", "high"}, float or Search
-        How a higher maximum is sought after the first: "fast" not at all; "default" by one sweep of removing and
-        regrowing groups of functions, at two to six times the time of "fast"; "high" by noise annealing and
-        repeated sweeps, while they gain; a number by sweeps for so many seconds.
+        How a higher maximum is sought after the first: "fast" not at all; "default" by a second start under less
+        noise and by removing and regrowing groups of functions, at some five times the time of "fast"; "high" also
+        by groups drawn at random and noise annealing, for less than a minute; a number likewise for so many seconds.
 
     Notes
     -----
