@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from sparsebayes._array import asfloat64, to_numpy
+from sparsebayes._array import asfloat64
 from sparsebayes.core.posterior import Problem, State
 from sparsebayes.core.specification import Specification
 from sparsebayes.core.units import Units
@@ -96,8 +96,8 @@ class Solver(Specification, ABC):
 
 def first_state(problem: Problem) -> State:
     """One function: the one with the largest projection on the target, at its best α [TF03, 4.1]."""
-    quadratic, beta = problem.quadratic, problem.noise.beta
-    best = int(np.argmax(np.abs(to_numpy(quadratic.h))))
-    s, q = beta, beta * float(quadratic.h[best])  # nothing else is in the model: C = I/β
+    beta = problem.noise.beta
+    best = int(np.argmax(np.abs(problem.projections)))
+    s, q = beta, beta * float(problem.projections[best])  # nothing else is in the model: C = I/β
     alpha = s * s / (q * q - s) if q * q > 2 * s else s
-    return problem.start([best], asfloat64([alpha], like=quadratic.h), beta)
+    return problem.start([best], asfloat64([alpha], like=problem.quadratic.h), beta)

@@ -12,6 +12,9 @@ from sparsebayes.core.quadratic import DenseQuadratic
 from sparsebayes.datasets import make_sinc2d
 from sparsebayes.rows.memory import summarise
 from sparsebayes.solvers import ActiveSetSettings
+from sparsebayes.core.noise import GaussianNoise
+from sparsebayes.core.posterior import Problem
+from sparsebayes.core.prior import Uniform
 from sparsebayes.solvers.active_set.pruning import candidate_pool
 
 SETTINGS = ActiveSetSettings()
@@ -31,7 +34,8 @@ def _quadratic(X, t):
 
 
 def _pool(quadratic, most):
-    return candidate_pool(quadratic, most, SETTINGS)
+    problem = Problem(quadratic, Uniform(), GaussianNoise(10.0), np.ones(quadratic.size))
+    return candidate_pool(problem, most, SETTINGS)
 
 
 def _farthest(X, first, size):
