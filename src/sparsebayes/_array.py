@@ -274,6 +274,11 @@ def row_lengths(X: Array) -> Array:
     return X if X.ndim == 1 else namespace(X).sqrt(row_squares(X))
 
 
+def scaled_rows(X: Array, scale: Array) -> Array:
+    """X (m,) or (m, k), every row times its scale (m,)."""
+    return scale * X if X.ndim == 1 else scale[:, None] * X
+
+
 def outer(X: Array) -> Array:
     """XXᵀ (m, m) of X (m, k) or (m,): the products of its rows with each other."""
     return X[:, None] * X[None, :] if X.ndim == 1 else X @ X.T
@@ -285,7 +290,9 @@ def inner(X: Array, Y: Array) -> float:
 
 
 def total(x: Array) -> float:
-    """Σ of all elements."""
+    """Σ of all elements; a number as it is."""
+    if isinstance(x, float):
+        return x
     return float(np.add.reduce(x, axis=None) if is_numpy(x) else namespace(x).sum(x))
 
 

@@ -53,7 +53,11 @@ def problem_of(Phi, Y, prior=None, label=None, xp=np):
     T = Y.shape[1] if Y.ndim == 2 else 1
     scaled = Y / math.sqrt(T)
     quadratic = DenseQuadratic(
-        float(len(Y)), float(np.sum(scaled**2)), xp.asarray(Phi.T @ scaled), xp.asarray(Phi.T @ Phi), products=Rows(Phi, scaled)
+        float(len(Y)),
+        float(np.sum(scaled**2)),
+        xp.asarray(Phi.T @ scaled),
+        xp.asarray(Phi.T @ Phi),
+        products=Rows(Phi, scaled),
     )
     prior = (prior or Uniform()).resolve(len(Y))
     unit = prior.units(xp.ones(Phi.shape[1]), np.arange(Phi.shape[1]))

@@ -43,9 +43,8 @@ class Groups:
 
     def columns(self, J: Indices) -> np.ndarray:
         """The columns of the functions J, function after function."""
-        J = np.asarray(J, dtype=np.int64)
-        within = np.arange(self.sizes[J].sum()) - np.repeat(np.cumsum(self.sizes[J]) - self.sizes[J], self.sizes[J])
-        return self._order[np.repeat(self._start[J], self.sizes[J]) + within]
+        size = self.sizes[np.asarray(J, dtype=np.int64)]
+        return self._order[np.repeat(self._start[J] - np.cumsum(size) + size, size) + np.arange(size.sum())]
 
     @cached_property
     def blocks(self) -> list[Array]:
@@ -66,8 +65,7 @@ class Groups:
         """G_gg of the functions with these columns (functions, d)."""
         count, d = columns.shape
         gram = self.quadratic.gram(columns.ravel())
-        own = [gram[k : k + d, k : k + d] for k in range(0, count * d, d)]
-        return self.quadratic.xp.stack(own)
+        return self.quadratic.xp.stack([gram[k : k + d, k : k + d] for k in range(0, count * d, d)])
 
 
 @dataclass(frozen=True)
@@ -148,7 +146,7 @@ class GroupedState(State):
         return xp.stack(lam), xp.stack(q)
 
     @cached_property
-    def scores(self) -> GroupedScores:  # type: ignore[override]
+    def scores(self) -> GroupedScores:
         """λ, √c and the gain of adding, of every group."""
         return GroupedScores(self)
 

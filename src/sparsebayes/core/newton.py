@@ -76,8 +76,7 @@ def gradient_and_hessian(state: State, with_noise: bool) -> tuple[Array, Array]:
     power = state.alpha * state.power  # αμ²
     shrink = state.sizes - state.gamma  # α diag Σ
     gradient = 0.5 * (state.gamma - power) + first
-    weight = root * state.mean if state.mean.ndim == 1 else root[:, None] * state.mean
-    hessian = state.of_functions((0.5 * B + xa.outer(weight)) * B)
+    hessian = state.of_functions((0.5 * B + xa.outer(xa.scaled_rows(state.mean, root))) * B)
     # the sum over j of α_j Σ_ij (½ Σ_ij + μ_i μ_j), times α_i, is ½ α_i (ΣAΣ)_ii + α_i μ_i (ΣAμ)_i
     side = 0.5 * shrink - xp.sum(hessian, axis=1)
     hessian = xa.add_diagonal(hessian, second - 0.5 * (shrink + power))

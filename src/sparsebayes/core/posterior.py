@@ -118,7 +118,7 @@ class State:
         quadratic, mean = self.problem.quadratic, self.mean
         residual = quadratic.tt - xa.inner(mean, 2 * self.active.h - self.active.G @ mean)
         if residual < SMALL_RESIDUAL * quadratic.tt and quadratic.products is not None:
-            return quadratic.products.residual(self.active.J, mean)
+            return xa.total(quadratic.products.residual(self.active.J, mean))
         return residual
 
     @cached_property

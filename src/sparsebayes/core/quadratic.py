@@ -4,10 +4,11 @@ With noise precision β the Gaussian log-likelihood of the weights w is the quad
 
     log p(t|w, β) = ½ n log(β/2π) − ½ β (tᵀt − 2hᵀw + wᵀGw) + offset
 
-so these statistics, which add over rows, say everything the rows say. With T outputs t is (N, T), h = Φᵀt is
-(M, T), and the outputs are scaled so that the sum of their squares is a mean: everything is then per output. The columns of Φ have unit norm here
+so these statistics, which add over rows, say everything the rows say. The columns of Φ have unit norm here
 (whoever reads the rows scales them), so diag G = 1. A small problem holds all of G (`DenseQuadratic`); a wide
 one fetches the rows of G that it needs (`rows.lazy.LazyQuadratic`).
+
+With T outputs t is (N, T) and h (M, T). The outputs are divided by √T, so that everything is per output.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ class Products(ABC):
     """What a solver may ask of the data beyond the statistics; never single rows."""
 
     @abstractmethod
-    def residual(self, J: Indices, weights: Array) -> float:
-        """‖t − Φ_J w‖² for w = weights (|J|,) or (|J|, T), from the data themselves, without cancellation."""
+    def residual(self, J: Indices, weights: Array) -> Any:
+        """‖t − Φ_J w‖² for w = weights (|J|,), or of every output for (|J|, T), from the data: without cancellation."""
 
     def far_apart(self, order: np.ndarray, size: int) -> np.ndarray | None:
         """`size` functions out of `order` that differ much from each other, `order[0]` among them.

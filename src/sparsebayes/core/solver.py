@@ -22,13 +22,14 @@ class Monitor:
     `solvers.monitor.FitMonitor` also prints, calls back and keeps a trace.
 
     max_iter, tol : iterations allowed; what a move must gain, in nats, for the solver to go on.
-    offset : turns the solver's objective into the user's units.
+    offset, outputs : turn the solver's objective, which is per output, into the user's: outputs·(objective + offset).
     path : the objective at each iteration, in the user's units.
     """
 
     max_iter: int = 10000
     tol: float = 1e-6
     offset: float = 0.0
+    outputs: int = 1
     path: list[float] = field(default_factory=list)
 
     def in_units(self, units: Units) -> Self:
@@ -43,7 +44,7 @@ class Monitor:
 
     def record(self, state: Any) -> bool:
         """Note one iteration, of a `State` or what has its objective, size and beta; False to stop."""
-        self.path.append(state.objective + self.offset)
+        self.path.append(self.outputs * (state.objective + self.offset))
         return self.going
 
     def consult(self, state: Any) -> bool:

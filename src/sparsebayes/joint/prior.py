@@ -145,7 +145,7 @@ def _two_dimensional(x: Array) -> Array:
 def share(problem: Problem, outputs: int = 1, label: np.ndarray | None = None) -> Problem:
     """The problem with one α for a function's weights in all outputs, and for all columns of one label (M,)."""
     quadratic, prior, unit, groups = problem.quadratic, problem.prior, problem.unit, None
-    sizes = np.ones(quadratic.size)
+    sizes: np.ndarray = np.ones(quadratic.size)
     if label is not None and len(values := np.unique(label)) < quadratic.size:
         groups = Groups(quadratic, np.searchsorted(values, label))
         sizes, unit = groups.sizes, take(unit, groups.first)

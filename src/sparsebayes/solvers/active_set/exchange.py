@@ -28,7 +28,6 @@ from sparsebayes._array import (
 from sparsebayes.core.groups import GroupedState, spectra
 from sparsebayes.core.posterior import State
 
-
 LITTLE = 1e-6  # nats for each unit of ‖Q‖²/tr S: the order of groups that gain nothing on average
 
 
@@ -212,7 +211,7 @@ def independent(state: State, J: np.ndarray, most: int, independence: float) -> 
     products = state.beta * gram - state.beta**2 * (whitened.T @ whitened)  # φ_iᵀC⁻¹φ_j
     norms = np.sqrt(np.maximum(products.diagonal(), 1e-300))
     cosine = np.abs(products) / np.outer(norms, norms)
-    if len(columns) > len(J):  # of two groups the largest
+    if isinstance(state, GroupedState):  # of two groups the largest
         first = np.flatnonzero(np.diff(state.problem.groups.label[columns], prepend=-1))
         cosine = np.maximum.reduceat(np.maximum.reduceat(cosine, first, axis=0), first, axis=1)
     chosen = [0]
