@@ -47,6 +47,8 @@ class RelaxedSettings:
         By how much the EM updates are over-relaxed: the power of the change of α.
     hopeless : float
         A function whose α exceeds this many times the first is pruned.
+    rich, richest : float
+        Most functions per row at the end, and after the updates at one noise: of more, those with the smallest α.
     deleted : float
         Share of the functions that is deleted at a time, at least one function.
     gain : float
@@ -62,6 +64,8 @@ class RelaxedSettings:
     rounds: int = 10
     power: float = 2.0
     hopeless: float = 1e4
+    rich: float = 1.0
+    richest: float = 2.0
     deleted: float = 0.1
     gain: float = 1e-2
     steps: int = 6
@@ -93,23 +97,37 @@ def pruned_by_em(problem: Problem, settings: RelaxedSettings = RELAXED) -> State
     quadratic = problem.quadratic
     if quadratic.size > settings.candidates:
         return None
-    first, J = quadratic.size / quadratic.tt, np.arange(quadratic.size)
+    first = quadratic.size / quadratic.tt
     alpha = asfloat64(np.full(quadratic.size, first), like=quadratic.h)
+    state: State | None = None
     try:
         for noise in np.geomspace(*settings.noise, settings.levels).tolist():
             beta = quadratic.n / (noise * quadratic.tt)
             held = replace(relaxed(problem), noise=GaussianNoise(beta, estimate=False))
-            state = held.start(J, alpha, beta)
-            for _ in range(settings.rounds):
-                alpha = state.alpha * (em_step(state)[0] / state.alpha) ** settings.power
-                keep = np.flatnonzero(to_numpy(alpha) < settings.hopeless * first)
-                if not len(keep):
-                    return state
-                state = State(held, state.active.keep(keep), take(alpha, keep), beta)
-            J, alpha = state.J, state.alpha
+            start = state.under(held) if state else held.start(np.arange(quadratic.size), alpha, beta)
+            state = most_relevant(_updated(start, settings.hopeless * first, settings), settings.richest)
+        return state and most_relevant(state, settings.rich)
     except NotPositiveDefinite:
         return None
+
+
+def _updated(state: State, hopeless: float, settings: RelaxedSettings) -> State:
+    """The state after over-relaxed EM updates, without the functions whose α exceeds `hopeless`."""
+    for _ in range(settings.rounds):
+        alpha = state.alpha * (em_step(state)[0] / state.alpha) ** settings.power
+        keep = np.flatnonzero(to_numpy(alpha) < hopeless)
+        if not len(keep):
+            break
+        state = State(state.problem, state.active.keep(keep), take(alpha, keep), state.beta)
     return state
+
+
+def most_relevant(state: State, per_row: float) -> State:
+    """The state with at most so many functions per row, those with the smallest α."""
+    most = max(1, int(per_row * state.problem.quadratic.n))
+    if state.size <= most:
+        return state
+    return state.keep(np.sort(np.argsort(to_numpy(state.alpha), kind="stable")[:most]))
 
 
 def deletions(state: State, settings: RelaxedSettings = RELAXED) -> Iterator[State]:

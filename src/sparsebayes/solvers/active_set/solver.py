@@ -136,7 +136,8 @@ class ActiveSet(Moves):
         plain = LargeNeighbourhoods(FAST, self, walk, time.perf_counter())
         rich_models = (self._full(relaxed(problem), walk, plain).state, pruned_by_em(problem))
         starts = [best_of_deletions(rich, problem) for rich in rich_models if rich is not None]
-        best = max((each for each in starts if each is not None), key=lambda each: each.objective, default=None)
+        found = [each for each in starts if each is not None and not each.at_noise_floor]
+        best = max(found, key=lambda each: each.objective, default=None)
         if best is None or best.objective < incumbent.objective - self.settings.close:
             return None
         return None if set(best.J.tolist()) == set(incumbent.J.tolist()) else best
