@@ -117,3 +117,12 @@ def test_spikes_are_recovered_with_all_defaults(seed):
     assert set(np.flatnonzero(w)) <= set(model.relevance_.tolist())
     assert len(model.relevance_) <= 23
     assert np.linalg.norm(model.coef_ - w) < 0.015 * np.linalg.norm(w)
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-6])
+@pytest.mark.filterwarnings("ignore::sparsebayes.NoiseCollapseWarning")
+def test_spikes_without_noise_are_recovered(noise):
+    Phi, t, w = _spikes(5, noise=noise)
+    model = SparseBayesRegressor().fit(Phi, t)
+    assert model.relevance_.tolist() == np.flatnonzero(w).tolist()
+    np.testing.assert_allclose(model.coef_, w, atol=1e-3)

@@ -25,7 +25,6 @@ from sparsebayes.core.noise import GaussianNoise
 from sparsebayes.core.posterior import Problem, State
 from sparsebayes.core.prior import Uniform
 from sparsebayes.solvers.active_set.pruning import without_least
-from sparsebayes.solvers.annealing import better
 from sparsebayes.solvers.fixed_point import em_step
 
 
@@ -130,6 +129,21 @@ def most_relevant(state: State, per_row: float) -> State:
     return state.keep(np.sort(np.argsort(to_numpy(state.alpha), kind="stable")[:most]))
 
 
+def collapsed(state: State) -> bool:
+    """Whether the noise is at its floor because there are so many functions that they reproduce any target.
+
+    Half as many functions as rows do not: if they leave no noise, then there is none.
+    """
+    return state.at_noise_floor and state.size > state.problem.quadratic.n / 2
+
+
+def higher(rival: State, incumbent: State, least_gain: float) -> bool:
+    """Whether a rival is to replace the incumbent; one with collapsed noise never does."""
+    if collapsed(rival) != collapsed(incumbent):
+        return collapsed(incumbent)
+    return rival.objective > incumbent.objective + least_gain
+
+
 def deletions(state: State, settings: RelaxedSettings = RELAXED) -> Iterator[State]:
     """The state, and what the deletion of the functions that add least leaves, down to one function."""
     yield state
@@ -145,7 +159,7 @@ def best_of_deletions(rich: State, problem: Problem, settings: RelaxedSettings =
     try:
         for state in deletions(rich, settings):
             rival = maximise_jointly(state.under(problem), settings.gain, settings.strict_steps)
-            if best is None or better(rival, best, 0.0):
+            if best is None or higher(rival, best, 0.0):
                 best = rival
     except NotPositiveDefinite:  # what was found until then is a model none the less
         pass

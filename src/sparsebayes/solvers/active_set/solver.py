@@ -31,7 +31,14 @@ from sparsebayes.core.newton import maximise_jointly
 from sparsebayes.core.posterior import Problem, State
 from sparsebayes.core.solver import Effort, Monitor, Solution
 from sparsebayes.solvers.active_set.moves import Moves
-from sparsebayes.solvers.active_set.relaxed import best_of_deletions, pruned_by_em, relaxable, relaxed
+from sparsebayes.solvers.active_set.relaxed import (
+    best_of_deletions,
+    collapsed,
+    higher,
+    pruned_by_em,
+    relaxable,
+    relaxed,
+)
 from sparsebayes.solvers.active_set.search import FAST, LargeNeighbourhoods, as_search
 from sparsebayes.solvers.annealing import better
 from sparsebayes.solvers.walk import Stopped, Walk
@@ -126,7 +133,7 @@ class ActiveSet(Moves):
                     last = self._higher(self.finish(search.first(start), walk), start, walk, search)
         except Stopped:
             return first  # not the model that was tried last, which may be one of the relaxed problem
-        last = last if better(last.state, incumbent, self.settings.swap_gain) else first
+        last = last if higher(last.state, incumbent, self.settings.swap_gain) else first
         walk.note("relaxed", len(np.setdiff1d(last.state.J, incumbent.J)), last.state)
         return last
 
@@ -136,7 +143,7 @@ class ActiveSet(Moves):
         plain = LargeNeighbourhoods(FAST, self, walk, time.perf_counter())
         rich_models = (self._full(relaxed(problem), walk, plain).state, pruned_by_em(problem))
         starts = [best_of_deletions(rich, problem) for rich in rich_models if rich is not None]
-        found = [each for each in starts if each is not None and not each.at_noise_floor]
+        found = [each for each in starts if each is not None and not collapsed(each)]
         best = max(found, key=lambda each: each.objective, default=None)
         if best is None or best.objective < incumbent.objective - self.settings.close:
             return None
