@@ -143,13 +143,13 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="one draw of each, and nothing is written")
     quick = parser.parse_args().quick
     mne.set_log_level("ERROR")
-    rows = [row for snr in (1.0, 0.1) for row in measured(1 if quick else 5, snr)]
+    rows = [row for snr in (10.0, 1.0) for row in measured(1 if quick else 5, snr)]
     head_ = ["SNR", "method", "sources", "found", "distance (mm)", "seconds"]
     text = (
         "Three dipoles of random place and direction in a sphere, 64 EEG electrodes, 2117 positions with free "
-        "orientation (6351 columns), 50 samples, white noise whose variance is known; SNR is the power of each source at the "
-        "electrodes over that of the noise. Means over five draws: sources selected, true sources with a selected one "
-        "at most one grid step (10 mm) away, distance from a true source to the nearest selected one, seconds."
+        "orientation (6351 columns), 50 samples, white noise whose variance is known; SNR is the power of each source "
+        "at the electrodes over that of the noise. Means over five draws: sources selected, true sources with a "
+        "selected one at most one grid step (10 mm) away, distance from a true source to the nearest one, seconds."
     )
     report("fields_meg", "Source localisation", [text, markdown(head_, rows), versions("mne")], keep=not quick)
     if not quick:
