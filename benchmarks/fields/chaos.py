@@ -165,7 +165,7 @@ def draw(noise: float = 0.05) -> None:
     left.set(xlabel="runs", ylabel="mean square error / variance", title="Ishigami function, 325 terms")
     left.set_xticks(numbers, [str(n) for n in numbers])
     left.minorticks_off()
-    left.legend(fontsize=8)
+    left.legend(fontsize=8, loc="upper right")
     sobol = fit_expansion(terms, INPUTS, *runs(0, noise), norms=norms).sobol()
     place = np.arange(3)
     for kind, shift, colour in (("first", -0.15, "C0"), ("total", 0.15, "C1")):
@@ -175,7 +175,7 @@ def draw(noise: float = 0.05) -> None:
         label = "truth" if shift < 0 else None
         right.plot(place + shift, truth_, "_", color="k", ms=26, mew=1.2, label=label, zorder=0)
     right.set_xticks(place, ["x₁", "x₂", "x₃"])
-    right.set(ylabel="Sobol index", title=f"60 runs with {noise:.0%} noise", ylim=(-0.04, 0.72))
+    right.set(ylabel="Sobol index", title=f"60 runs with {noise:.0%} noise", xlim=(-0.5, 2.5), ylim=(-0.04, 0.72))
     right.legend(fontsize=8)
     save(fig, "chaos")
 
