@@ -23,6 +23,7 @@ from sparsebayes.integrations.pysindy import SparseBayesOptimizer
 NAMES = ["x", "y", "z"]
 TRUTH = ({"x": -10.0, "y": 10.0}, {"x": 28.0, "y": -1.0, "x z": -1.0}, {"z": -8 / 3, "x y": 1.0})
 LENGTH = 10.0  # time units
+FIRST = 100  # seed of the first draw; the default prior was chosen on the draws 0 to 2
 THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
 Optimizer = Callable[[], Any]
 
@@ -72,7 +73,7 @@ def methods() -> dict[str, Optimizer]:
 def scores(make: Optimizer, draws: int, noise: float, step: float, derivative: Any) -> np.ndarray:
     """Means over draws of true terms, false terms, relative error of the true coefficients, and seconds."""
     every = []
-    for seed in range(draws):
+    for seed in range(FIRST, FIRST + draws):
         data = states(seed, noise, step)
         start = time.perf_counter()
         model = identify(data, step, make(), derivative)
@@ -94,22 +95,29 @@ def measured(draws: int, noise: float, step: float, derivative: Any) -> list[lis
         if name in scans and name not in (best, "STLSQ, threshold 0.1"):
             continue
         label = f"{name} (best in hindsight)" if name == best else name
-        kind = f"{type(derivative).__name__}, Δt {step}"
+        kind = f"{label_of(derivative)}, Δt {step}"
         rows.append([kind, label, f"{true:.1f} of 7", f"{false:.1f}", f"{error:.1%}", f"{seconds:.3f}"])
     return rows
+
+
+def label_of(derivative: Any) -> str:
+    """How the derivatives are estimated."""
+    if isinstance(derivative, pysindy.SmoothedFiniteDifference):
+        return "smoothed"
+    return f"order {derivative.order}"
 
 
 def coverage(draws: int, noise: float, step: float) -> str:
     """A sentence: how often two standard errors cover the true coefficients."""
     inside = []
-    for seed in range(draws):
+    for seed in range(FIRST, FIRST + draws):
         optimizer = SparseBayesOptimizer()
         model = identify(states(seed, noise, step), step, optimizer, pysindy.FiniteDifference())
         truth = true_coefficients(model.get_feature_names())
         error, chosen = np.abs(optimizer.coef_ - truth), optimizer.ind_ & (truth != 0)
         inside.append(error[chosen] <= 2 * optimizer.standard_errors_[chosen])
     share = np.mean(np.concatenate(inside))
-    return f"With finite differences and Δt {step}, two standard errors cover {share:.0%} of the true coefficients."
+    return f"At order 2 and Δt {step}, two standard errors cover {share:.0%} of the true coefficients that were found."
 
 
 def draw(draws: int = 5, step: float = 0.01) -> None:
@@ -117,14 +125,20 @@ def draw(draws: int = 5, step: float = 0.01) -> None:
     fig, axes = figure(1, 2, (9.8, 3.9), width_ratios=[1, 1.15])
     left, right = axes[0]
     levels = (0.01, 0.03, 0.1, 0.3, 1.0)
-    shown = ("SparseBayesOptimizer", "ARDRegression", "STLSQ, threshold 0.1", "STLSQ, threshold 0.5")
+    shown = ("SparseBayesOptimizer", "ARDRegression", "STLSQ, threshold 0.1")
     for name in shown:
-        found = [scores(methods()[name], draws, level, step, pysindy.FiniteDifference()) for level in levels]
-        left.semilogx(levels, [7 - true + false for true, false, *_ in found], "o-", label=name)
+        for order, style in ((4, "o-"), (2, "o:")):
+            derivative = pysindy.FiniteDifference(order=order)
+            found = [scores(methods()[name], draws, level, step, derivative) for level in levels]
+            mistakes = [7 - true + false for true, false, *_ in found]
+            label = name if order == 4 else None
+            left.semilogx(levels, mistakes, style, color=f"C{shown.index(name)}", label=label, ms=4)
+    left.plot([], [], "k-", label="differences of order 4")
+    left.plot([], [], "k:", label="differences of order 2")
     left.set(xlabel="noise of the states", ylabel="missing + false terms", title=f"Lorenz system, Δt = {step}")
     left.legend(fontsize=8)
     optimizer = SparseBayesOptimizer()
-    model = identify(states(0, 0.1, step), step, optimizer, pysindy.FiniteDifference())
+    model = identify(states(FIRST, 0.1, step), step, optimizer, pysindy.FiniteDifference())
     names = model.get_feature_names()
     truth = true_coefficients(names)
     places = np.argwhere((truth != 0) | optimizer.ind_)
@@ -146,14 +160,16 @@ def main() -> None:
     warnings.simplefilter("ignore")
     draws, noise = 1 if quick else 5, 0.1
     plain, smooth = pysindy.FiniteDifference(), pysindy.SmoothedFiniteDifference()
-    settings = [(0.002, plain), (0.01, plain), (0.002, smooth), (0.01, smooth)]
+    fourth = pysindy.FiniteDifference(order=4)
+    settings = [(0.002, plain), (0.01, plain), (0.01, fourth), (0.002, smooth), (0.01, smooth)]
     rows = [row for step, derivative in settings for row in measured(draws, noise, step, derivative)]
     head = ["derivatives", "optimizer", "true terms", "false terms", "median error", "seconds"]
     text = (
         f"The Lorenz system on [0, {LENGTH:g}], noise of standard deviation {noise} added to the states, polynomials "
-        "of degree 3 in three states, derivatives by PySINDy. Means over five draws: true terms found, false terms, "
-        "median relative error of the true coefficients, seconds of the whole identification. No optimizer but STLSQ has a "
-        "threshold."
+        "of degree 3 in three states; derivatives by `FiniteDifference` of order 2 (PySINDy's default) or 4, or by "
+        "`SmoothedFiniteDifference`. Means over five draws: true terms found, false terms, "
+        "median relative error of the true coefficients, seconds of the whole identification. No optimizer but "
+        "STLSQ has a threshold."
     )
     sections = [text, markdown(head, rows), coverage(4 * draws, noise, 0.01), versions("pysindy")]
     report("fields_pysindy", "Identification of the Lorenz system", sections, keep=not quick)
