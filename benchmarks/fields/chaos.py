@@ -16,8 +16,8 @@ import numpy as np
 import openturns as ot
 from sklearn.linear_model import ARDRegression, LassoLarsCV
 
-from benchmarks.common import report
-from benchmarks.fields.common import figure, markdown, save, versions
+from benchmarks.common import table
+from benchmarks.fields.common import figure, publish, save, versions
 from sparsebayes import SparseBayesRegressor
 from sparsebayes.integrations.chaospy import fit_expansion
 from sparsebayes.integrations.openturns import fit_chaos
@@ -165,6 +165,7 @@ def draw(noise: float = 0.05) -> None:
     left.set(xlabel="runs", ylabel="mean square error / variance", title="Ishigami function, 325 terms")
     left.set_xticks(numbers, [str(n) for n in numbers])
     left.minorticks_off()
+    left.set_ylim(3e-10, 1e3)
     left.legend(fontsize=8, loc="upper right")
     sobol = fit_expansion(terms, INPUTS, *runs(0, noise), norms=norms).sobol()
     place = np.arange(3)
@@ -200,8 +201,8 @@ def main() -> None:
         "Sobol indices of `fit_expansion` over 20 draws of the runs. The error bars are standard deviations over draws "
         "from the posterior of the coefficients: they do not count terms that were not selected."
     )
-    sections = [text, markdown(head, rows), bars_text, markdown(bars_head, bars), versions("chaospy", "openturns")]
-    report("fields_chaos", "Polynomial chaos", sections, keep=not quick)
+    sections = [text, table(head, rows), bars_text, table(bars_head, bars), versions("chaospy", "openturns")]
+    publish("chaos", "polynomial-chaos", "Polynomial chaos", sections, not quick)
     if not quick:
         draw()
 

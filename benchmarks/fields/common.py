@@ -1,4 +1,4 @@
-"""What the benchmarks of the fields share: tables, versions and figures."""
+"""What the benchmarks of the fields share: results, versions and figures."""
 
 from __future__ import annotations
 
@@ -7,14 +7,21 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.common import table
+from benchmarks.common import report
 
-IMAGES = Path(__file__).resolve().parents[2] / "docs" / "images" / "fields"
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+BEGIN, END = "<!-- measured -->\n", "<!-- end -->"
 
 
-def markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table."""
-    return table(head, rows)
+def publish(name: str, page: str, title: str, sections: Sequence[str], keep: bool) -> None:
+    """Print the sections and, if `keep`, write them to the results (fields_<name>.md) and into docs/fields/<page>.md."""
+    report(f"fields_{name}", title, sections, keep)
+    if not keep:
+        return
+    path = DOCS / "fields" / f"{page}.md"
+    before, rest = path.read_text(encoding="utf-8").split(BEGIN)
+    after = rest.split(END, 1)[1]
+    path.write_text(before + BEGIN + "\n\n".join(sections) + "\n" + END + after, encoding="utf-8")
 
 
 def versions(*names: str) -> str:
@@ -34,5 +41,6 @@ def figure(rows: int, columns: int, size: tuple[float, float], **options: Any) -
 
 def save(fig: Any, name: str) -> None:
     """Write the figure to docs/images/fields/<name>.png."""
-    IMAGES.mkdir(parents=True, exist_ok=True)
-    fig.savefig(IMAGES / f"{name}.png", dpi=110)
+    folder = DOCS / "images" / "fields"
+    folder.mkdir(parents=True, exist_ok=True)
+    fig.savefig(folder / f"{name}.png", dpi=110)

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import trainstation
 
-from benchmarks.common import report, rmse
-from benchmarks.fields.common import figure, markdown, save, versions
+from benchmarks.common import rmse, table
+from benchmarks.fields.common import figure, publish, save, versions
 from benchmarks.fields.crystal import Bonds, crystal, fit_matrix, forces
 from sparsebayes.integrations.trainstation import SparseBayesOptimizer, register
 
@@ -126,8 +126,8 @@ def main() -> None:
     data = structures(1 if quick else 5)
     rows = [row for noise in NOISES for row in measured(data, noise)]
     head = ["noise", "fit_method", "test error (meV/Å)", "largest", "terms", "seconds"]
-    sections = [description(data[0][0][0]), markdown(head, rows), versions("trainstation")]
-    report("fields_force_constants", "Force constants", sections, keep=not quick)
+    sections = [description(data[0][0][0]), table(head, rows), versions("trainstation")]
+    publish("force_constants", "force-constants", "Force constants", sections, not quick)
     if not quick:
         draw(data)
 

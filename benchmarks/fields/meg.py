@@ -15,8 +15,8 @@ import mne
 import numpy as np
 from mne.inverse_sparse import gamma_map, mixed_norm
 
-from benchmarks.common import report
-from benchmarks.fields.common import figure, markdown, save, versions
+from benchmarks.common import table
+from benchmarks.fields.common import figure, publish, save, versions
 from sparsebayes.integrations.mne import sparse_bayes
 
 SOURCES, SAMPLES, RATE = 3, 50, 200.0
@@ -151,7 +151,7 @@ def main() -> None:
         "at the electrodes over that of the noise. Means over five draws: sources selected, true sources with a "
         "selected one at most one grid step (10 mm) away, distance from a true source to the nearest one, seconds."
     )
-    report("fields_meg", "Source localisation", [text, markdown(head_, rows), versions("mne")], keep=not quick)
+    publish("meg", "source-localisation", "Source localisation", [text, table(head_, rows), versions("mne")], not quick)
     if not quick:
         draw()
 

@@ -16,8 +16,8 @@ import pysindy
 from scipy.integrate import solve_ivp
 from sklearn.linear_model import ARDRegression
 
-from benchmarks.common import report
-from benchmarks.fields.common import figure, markdown, save, versions
+from benchmarks.common import table
+from benchmarks.fields.common import figure, publish, save, versions
 from sparsebayes.integrations.pysindy import SparseBayesOptimizer
 
 NAMES = ["x", "y", "z"]
@@ -166,13 +166,13 @@ def main() -> None:
     head = ["derivatives", "optimizer", "true terms", "false terms", "median error", "seconds"]
     text = (
         f"The Lorenz system on [0, {LENGTH:g}], noise of standard deviation {noise} added to the states, polynomials "
-        "of degree 3 in three states; derivatives by `FiniteDifference` of order 2 (PySINDy's default) or 4, or by "
-        "`SmoothedFiniteDifference`. Means over five draws: true terms found, false terms, "
+        "of degree 3 in three states; derivatives by finite differences of order 2 (PySINDy's default) or 4, or by its "
+        "smoothed finite differences. Means over five draws: true terms found, false terms, "
         "median relative error of the true coefficients, seconds of the whole identification. No optimizer but "
         "STLSQ has a threshold."
     )
-    sections = [text, markdown(head, rows), coverage(4 * draws, noise, 0.01), versions("pysindy")]
-    report("fields_pysindy", "Identification of the Lorenz system", sections, keep=not quick)
+    sections = [text, table(head, rows), coverage(4 * draws, noise, 0.01), versions("pysindy")]
+    publish("pysindy", "dynamical-systems", "Identification of the Lorenz system", sections, not quick)
     if not quick:
         draw()
 
