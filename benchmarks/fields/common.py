@@ -14,7 +14,7 @@ BEGIN, END = "<!-- measured -->\n", "<!-- end -->"
 
 
 def publish(name: str, page: str, title: str, sections: Sequence[str], keep: bool) -> None:
-    """Print the sections and, if `keep`, write them to the results (fields_<name>.md) and into docs/fields/<page>.md."""
+    """Print the sections and, if `keep`, write them to the results, fields_<name>.md, and to docs/fields/<page>.md."""
     report(f"fields_{name}", title, sections, keep)
     if not keep:
         return

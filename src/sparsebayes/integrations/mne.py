@@ -18,7 +18,7 @@ from mne.inverse_sparse.mxne_inverse import (
     _prepare_gain,
 )
 
-from sparsebayes import fit
+from sparsebayes import Smoothness, fit
 
 
 def sparse_bayes(
@@ -32,6 +32,7 @@ def sparse_bayes(
     maxit: int = 10000,
     tol: float = 1e-6,
     *,
+    prior: Any = None,
     pca: bool = True,
     return_residual: bool = False,
     return_as_dipoles: bool = False,
@@ -62,6 +63,10 @@ def sparse_bayes(
         Whether the three components of a source are selected together; for free orientation.
     maxit, tol : int, float
         Iterations allowed, and what a move must gain in the log evidence.
+    prior : Prior or str, optional
+        Prior on the precisions of the sources, as in `sparsebayes.fit`. None is a smoothness prior that charges a source
+        up to log n nats, for the choice among n sources: with the uniform prior, noise at many time points looks like a
+        few weak sources.
     return_residual : bool
         Whether the residual is returned as well.
     return_as_dipoles : bool
@@ -69,7 +74,7 @@ def sparse_bayes(
     verbose : bool, str, int or None
         The logging level of MNE.
     **options
-        Further arguments of `sparsebayes.fit`, such as prior="bic".
+        Further arguments of `sparsebayes.fit`, such as effort="high".
 
     Returns
     -------
@@ -83,7 +88,7 @@ def sparse_bayes(
         problem = _Problem.of(evoked, forward, noise_cov, loose, depth, pca, rank)
         _check_ori(pick_ori, problem.forward)
         settings = {"noise_variance": alpha, "max_iter": maxit, "tol": tol, **options}
-        active, courses = problem.solve(xyz_same_gamma, settings)
+        active, courses = problem.solve(xyz_same_gamma, prior, settings)
         tmin, tstep = evoked.times[0], 1.0 / evoked.info["sfreq"]
         if return_as_dipoles:
             gain = problem.gain[:, active] / problem.weighting[active]
@@ -131,13 +136,15 @@ class _Problem:
         weighting = np.where(weighting == 0, 1.0, weighting)
         return cls(whitener @ evoked.data[rows], gain, weighting, forward, info)
 
-    def solve(self, xyz_same_gamma: bool, settings: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
+    def solve(self, xyz_same_gamma: bool, prior: Any, settings: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
         """The selected columns, all components of a source among them, and their time courses (S, T)."""
         size = 1 if is_fixed_orient(self.forward) else 3
         together = size if xyz_same_gamma else 1
         labels = np.arange(self.gain.shape[1]) // together
+        if prior is None:
+            prior = Smoothness(np.log(labels[-1] + 1) / (together * self.data.shape[1]))  # nats for each weight
         options: dict[str, Any] = {"joint": True, "shared_noise": True, "groups": labels, **settings}
-        result = fit(self.gain, self.data, **options)
+        result = fit(self.gain, self.data, prior=prior, **options)
         sources = np.unique(result.active // size)
         active = (sources[:, None] * size + np.arange(size)).ravel()
         courses = np.zeros((len(active), self.data.shape[1]))
