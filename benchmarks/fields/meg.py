@@ -133,7 +133,7 @@ def draw(snr: float = 1.0, seed: int = 0) -> None:
         row[0].set_title(f"{name}: {len(places)} sources", loc="left")
     axes[0, 0].plot([], [], "x", color="C3", ms=8, mew=2, label="true")
     axes[0, 0].scatter([], [], 60, color="C0", alpha=0.7, label="selected")
-    axes[0, 0].legend(loc="lower left", fontsize=8)
+    axes[0, 0].legend(loc="upper right", fontsize=8)
     save(fig, "meg")
 
 
