@@ -3,15 +3,12 @@
 import ast
 import importlib
 import importlib.util
-import inspect
 import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-
-import sparsebayes
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "sparsebayes"
@@ -56,8 +53,6 @@ def test_python_blocks_run(page, tmp_path):
     if not blocks:
         return
     skip_without(NEEDED.get(page.stem, []))
-    if page.stem == "source-localisation" and "joint" not in inspect.signature(sparsebayes.fit).parameters:
-        pytest.skip("sparsebayes.fit has no joint selection yet")
     lines = [""] * (text.count("\n") + 1)
     for start, block in blocks.items():
         lines[start : start + len(block)] = block  # at its place, so that an error names the line of the page

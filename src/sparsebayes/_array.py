@@ -264,8 +264,35 @@ def roots_of_squares(A: Array, C: Array, constant: float) -> Array:
         return unit * xp.sqrt(row_products(A @ C, A) + constant / unit / unit)
 
 
+def row_squares(X: Array) -> Array:
+    """Σ_k x_mk² of every row of X (m, k); the squares of X (m,)."""
+    return X * X if X.ndim == 1 else row_products(X, X)
+
+
+def row_lengths(X: Array) -> Array:
+    """The length of every row of X (m, k); X (m,) itself, which has a sign."""
+    return X if X.ndim == 1 else namespace(X).sqrt(row_squares(X))
+
+
+def scaled_rows(X: Array, scale: Array) -> Array:
+    """X (m,) or (m, k), every row times its scale (m,)."""
+    return scale * X if X.ndim == 1 else scale[:, None] * X
+
+
+def outer(X: Array) -> Array:
+    """XXᵀ (m, m) of X (m, k) or (m,): the products of its rows with each other."""
+    return X[:, None] * X[None, :] if X.ndim == 1 else X @ X.T
+
+
+def inner(X: Array, Y: Array) -> float:
+    """Σ x y over all elements of two arrays of the same shape."""
+    return float(X @ Y) if X.ndim == 1 else total(X * Y)
+
+
 def total(x: Array) -> float:
-    """Σ of all elements."""
+    """Σ of all elements; a number as it is."""
+    if isinstance(x, float):
+        return x
     return float(np.add.reduce(x, axis=None) if is_numpy(x) else namespace(x).sum(x))
 
 

@@ -22,6 +22,7 @@ from sparsebayes.core.quadratic import Quadratic
 from sparsebayes.core.result import Result
 from sparsebayes.core.solver import Solver
 from sparsebayes.core.units import Units
+from sparsebayes.joint.path import SEPARATE, JointRequest, fit_each, joint_path, statistics_joint_path
 from sparsebayes.laplace import Bernoulli, ClassLikelihood, GeneralizedNormal, LaplacePath, Multinomial, NoisePath
 from sparsebayes.large_kernels import KernelPath
 from sparsebayes.priors import as_prior
@@ -39,6 +40,7 @@ from sparsebayes.rows.validation import (
     check_variances,
     check_weights,
     constant_of,
+    has_outputs,
     read_chunks,
     read_known_noise,
 )
@@ -75,13 +77,17 @@ def fit(
     polish: bool = False,
     sample_weight: Any = None,
     max_vectors: int | None = None,
+    groups: Any = None,
+    unpenalised: Any = None,
+    joint: bool = True,
+    shared_noise: bool = False,
     max_iter: int = 10000,
     tol: float = 1e-6,
     max_time: float | None = None,
     random_state: Any = None,
     verbose: int = 0,
     callback: Callable[[Progress], Any] | None = None,
-) -> Result:
+) -> Any:
     """Fit y ~ p(y | Φw + b) with a sparse Bayesian prior on w; any N×M design, M larger than N included.
 
     Parameters
@@ -91,8 +97,9 @@ def fit(
         an object with shape, dtype and rows by slicing) beyond a fourth of scikit-learn's `working_memory` is
         read in blocks of rows, and so is an iterable of chunks (Phi, y) or (Phi, y, sample_weight). A
         `rows.triangle.Triangle`, the statistics of chunks that were read, is accepted as well.
-    y : array of shape (N,)
-        Targets, or labels for a likelihood of classes; None if Phi gives chunks or is a Triangle.
+    y : array of shape (N,) or (N, T)
+        Targets, or labels for a likelihood of classes; None if Phi gives chunks or is a Triangle. With T columns
+        there are T outputs, for Gaussian noise.
     likelihood : {"gaussian", "generalized-normal", "bernoulli", "multinomial"} or likelihood object
         p(y | f): `Gaussian(prior=(c, d))`, `Gaussian(variance=σ_n²)` for noise whose variance is known at each row
         (the standard deviation of a prediction is then that of f; not for chunks),
@@ -128,6 +135,19 @@ def fit(
     max_vectors : int, optional
         The largest number of functions, for Gaussian noise: if the evidence selects more, the best model of that
         size is sought, by its evidence. None for no limit.
+    groups : array of shape (M,), optional
+        A label for each column, for Gaussian noise: all columns of one label have one precision, and are selected or
+        left out together, such as the dummies of a factor. None for one precision each.
+    unpenalised : array of int or bool, optional
+        Columns, by their numbers or a mask, whose weights have a flat prior and are integrated out as the intercept
+        is, for Gaussian noise: they are always in the model, with α = 0. None for no such columns.
+    joint : bool
+        With T outputs, whether they share one choice of functions, one precision governing a function's weights in
+        all outputs; else every output has a model of its own.
+    shared_noise : bool
+        With T outputs that share their functions, whether they also share one noise variance. Else every output has
+        its own, and its weights are measured by it: w_mt ~ N(0, s_t²/α_m) with noise variance s_t²σ² [Brown,
+        Vannucci & Fearn 1998], so that the units of an output do not matter.
     max_iter, tol : int, float
         Iterations allowed; what a move must gain, in nats, and how far a log α must move, to go on.
     max_time : float, optional
@@ -142,16 +162,21 @@ def fit(
 
     Returns
     -------
-    Result
-        The fitted model in the units of the data.
+    Result, JointResult or SeparateResults
+        The fitted model in the units of the data: a `JointResult` for outputs that share their functions,
+        `SeparateResults` for outputs with a model each.
     """
+    if not joint and has_outputs(y):
+        options = {name: value for name, value in locals().items() if name not in ("Phi", "y", "joint")}
+        return fit_each(Phi, y, fit, options)
     likelihood = as_likelihood(likelihood)
     monitor = make_monitor(max_iter, tol, max_time, random_state, verbose, callback)
-    variance = checked_variance(noise_variance, "noise_variance")
+    variance = noise_variance if has_outputs(y) else checked_variance(noise_variance, "noise_variance")
     guess = checked_variance(initial_noise_variance, "initial_noise_variance")
     prior = as_prior(prior)
     chosen = as_solver(solver, SOLVERS, effort)
-    path = path_for(Phi, y, sample_weight, bool(fit_intercept), likelihood, variance, guess, bool(polish))
+    request = JointRequest(groups, unpenalised, bool(shared_noise))
+    path = path_for(Phi, y, sample_weight, bool(fit_intercept), likelihood, variance, guess, bool(polish), request)
     if isinstance(solver, str) and solver == AUTO and not isinstance(path.default_solver, ActiveSet):
         chosen = path.default_solver
     if max_vectors is not None:
@@ -245,8 +270,9 @@ class KnownNoisePath:
 
     def fit(self, prior: Prior, solver: Solver, monitor: FitMonitor) -> Result:
         """The model of the weighted rows, with the evidence and the likelihood of the rows as they are."""
-        shift = monitor.shift = self.noise.log_shift
+        monitor.shift = self.noise.log_shift  # of every output
         result = self.weighted.fit(prior, solver, monitor)
+        shift = result.outputs * monitor.shift
         path = np.append(result.evidence_path[:-1], result.objective + shift)
         evidence = {"log_evidence": result.log_evidence + shift, "objective": path[-1], "evidence_path": path}
         return replace(result, likelihood=self.noise, **evidence)
@@ -261,6 +287,7 @@ def path_for(
     noise_variance: float | None = None,
     guess: float | None = None,
     polish: bool = False,
+    request: JointRequest = SEPARATE,
 ) -> Path:
     """The path for this design and likelihood: the only place that asks what Phi is."""
     if polish and not isinstance(likelihood, ClassLikelihood):
@@ -270,7 +297,7 @@ def path_for(
         )
     if isinstance(Phi, Triangle | RowPasses | KnownNoiseRows) or is_chunked(Phi, y) or is_too_large(Phi):
         noise = NoiseOptions(likelihood, noise_variance, guess)
-        return _statistics_path(_statistics_of(Phi, y, sample_weight, likelihood), center, noise)
+        return _statistics_path(_statistics_of(Phi, y, sample_weight, likelihood), center, noise, request)
     operator, like = Phi, y if array_api_compat.is_array_api_obj(y) else None
     if not isinstance(Phi, Operator):
         design = check_design(Phi)
@@ -279,26 +306,41 @@ def path_for(
     if weights is not None:
         check_rows(int(np.count_nonzero(to_numpy(weights))), "Phi")
     gaussian = isinstance(likelihood, Gaussian)
+    if request.wanted or has_outputs(y):
+        request.require_gaussian(likelihood, y)
+
+        def build(weights: Array | None, noise: NoiseOptions) -> Path:
+            return joint_path(operator, y, weights, center, noise, request, like)
+
+        return _with_noise(build, operator.shape[0], weights, NoiseOptions(likelihood, noise_variance, guess), like)
     if not gaussian and not likelihood.has_noise:
         if noise_variance is not None:
             raise ValueError(f"noise_variance must be None: {likelihood!r} has no noise variance.")
         return LaplacePath(operator, y, weights, center, likelihood, polish=polish)
     t = check_targets(y, operator.shape[0], like=like)
     noise = NoiseOptions(likelihood if gaussian else Gaussian(), noise_variance, guess)
-    if gaussian and likelihood.variance is not None:
-        return _known_noise_path(operator, t, weights, center, noise)
-    path = _gaussian_path(operator, t, weights, center, noise)
+    path = _with_noise(
+        lambda weights, noise: _gaussian_path(operator, t, weights, center, noise), len(t), weights, noise, t
+    )
     if gaussian or isinstance(path, ConstantPath):
         return path
     return NoisePath(path, operator, t, weights, center, likelihood, noise_variance)
 
 
-def _known_noise_path(operator: Operator, t: Array, weights: Array | None, center: bool, noise: NoiseOptions) -> Path:
-    """The path of a regression whose noise variance is known at each row."""
-    counts = namespace(t).ones_like(t) if weights is None else weights
-    variances = check_variances(noise.likelihood.variance, int(t.shape[0]), "variance of Gaussian", t)
+def _with_noise(
+    build: Callable[[Array | None, NoiseOptions], Path],
+    n: int,
+    weights: Array | None,
+    noise: NoiseOptions,
+    like: Array | None,
+) -> Path:
+    """The path that `build` makes of weights and noise, or of those that known noise variances of the n rows give."""
+    if noise.likelihood.variance is None:
+        return build(weights, noise)
+    variances = check_variances(noise.likelihood.variance, n, "variance of Gaussian", like)
+    counts = namespace(variances).ones_like(variances) if weights is None else weights
     known = KnownNoise(variances, counts)
-    return KnownNoisePath(_gaussian_path(operator, t, known.weights, center, _common_noise(known, noise)), known)
+    return KnownNoisePath(build(known.weights, _common_noise(known, noise)), known)
 
 
 def _common_noise(known: KnownNoise, noise: NoiseOptions) -> NoiseOptions:
@@ -323,11 +365,15 @@ def _gaussian_path(operator: Operator, t: Array, weights: Array | None, center: 
     return StatisticsPath(lambda: summarise(operator, t, weights, center), noise)
 
 
-def _statistics_path(rows: Triangle | RowPasses | KnownNoiseRows, center: bool, noise: NoiseOptions) -> Path:
+def _statistics_path(
+    rows: Triangle | RowPasses | KnownNoiseRows, center: bool, noise: NoiseOptions, request: JointRequest
+) -> Path:
     """The path of a regression with Gaussian noise on rows that were read in chunks."""
     if isinstance(rows, KnownNoiseRows):
         known = rows.noise
-        return KnownNoisePath(_statistics_path(rows.rows, center, _common_noise(known, noise)), known)
+        return KnownNoisePath(_statistics_path(rows.rows, center, _common_noise(known, noise), request), known)
+    if request.wanted or rows.outputs > 1:
+        return statistics_joint_path(rows, center, noise, request)
     if rows.constant is not None and (center or rows.constant == 0):
         return ConstantPath(rows.constant, rows.n, center, noise.variance, rows.origin)
     return StatisticsPath(lambda: rows.summarise(center), noise)

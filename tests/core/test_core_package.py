@@ -9,7 +9,7 @@ import pytest
 import sparsebayes.core
 
 FILES = sorted(Path(sparsebayes.core.__file__).parent.rglob("*.py"))
-MOST_LINES = 700
+MOST_LINES = 850
 
 
 def lines_of_code(path):

@@ -10,14 +10,10 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     mne = pytest.importorskip("mne", reason="MNE-Python is not installed", exc_type=ImportError)
 
-from sparsebayes import fit
 from sparsebayes.integrations.mne import sparse_bayes
 
 NOISE = 1e-6  # V
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
-needs_joint = pytest.mark.skipif(
-    "joint" not in inspect.signature(fit).parameters, reason="sparsebayes.fit has no joint selection yet"
-)
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +39,6 @@ def measurement(head):
     return evoked, forward, mne.make_ad_hoc_cov(info, std={"eeg": NOISE})
 
 
-@needs_joint
 def test_the_source_is_found(measurement):
     stc = sparse_bayes(*measurement)
     strongest = stc.vertices[0][np.argmax((stc.data**2).sum(axis=1))]
@@ -53,14 +48,12 @@ def test_the_source_is_found(measurement):
     assert stc.tmin == pytest.approx(0.1)
 
 
-@needs_joint
 def test_the_residual_is_noise(measurement):
     stc, residual = sparse_bayes(*measurement, return_residual=True)
     assert residual.data.std() == pytest.approx(NOISE, rel=0.15)
     assert isinstance(stc, mne.VolSourceEstimate)
 
 
-@needs_joint
 def test_the_direction_of_the_source(measurement):
     stc = sparse_bayes(*measurement, pick_ori="vector")
     strongest = np.argmax((stc.data**2).sum(axis=(1, 2)))
@@ -68,14 +61,12 @@ def test_the_direction_of_the_source(measurement):
     assert abs(moment @ [1, 2, 0]) / np.linalg.norm(moment) / np.sqrt(5) > 0.9
 
 
-@needs_joint
 def test_dipoles(measurement):
     dipoles = sparse_bayes(*measurement, return_as_dipoles=True)
     best = max(dipoles, key=lambda dipole: dipole.gof.mean())
     np.testing.assert_allclose(best.pos[0], measurement[1]["source_rr"][100])
 
 
-@needs_joint
 @pytest.mark.parametrize("options", [{"depth": None}, {"xyz_same_gamma": False}, {"alpha": None}, {"pca": False}])
 def test_options_of_gamma_map(measurement, options):
     stc = sparse_bayes(*measurement, **options)

@@ -1,6 +1,5 @@
 """The optimizer for PySINDy."""
 
-import inspect
 import warnings
 
 import numpy as np
@@ -12,15 +11,12 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     pysindy = pytest.importorskip("pysindy", reason="PySINDy is not installed", exc_type=ImportError)
 
-from sparsebayes import SparseBayesRegressor, fit
+from sparsebayes import SparseBayesRegressor
 from sparsebayes.integrations.pysindy import SparseBayesOptimizer
 
 STEP = 0.01
 TERMS = {0: {"x": -10, "y": 10}, 1: {"x": 28, "y": -1, "x z": -1}, 2: {"z": -8 / 3, "x y": 1}}
 NAMES = ["x", "y", "z"]
-needs_joint = pytest.mark.skipif(
-    "joint" not in inspect.signature(fit).parameters, reason="sparsebayes.fit has no joint selection yet"
-)
 
 
 def lorenz(t, u):
@@ -121,7 +117,6 @@ def test_parameters_survive_clone_and_set_params():
     assert optimizer.get_params()["prior"] == "aic"
 
 
-@needs_joint
 def test_joint_selection_gives_all_equations_the_same_terms(states):
     optimizer = SparseBayesOptimizer(joint=True)
     model = identify(states, optimizer)
@@ -129,8 +124,3 @@ def test_joint_selection_gives_all_equations_the_same_terms(states):
     assert (selected == selected[0]).all()
     assert selected[0][(matrix(model) != 0).any(axis=0)].all()
     assert (optimizer.standard_errors_ > 0)[selected].all()
-
-
-def test_joint_selection_estimates_the_noise():
-    with pytest.raises(ValueError, match="noise_variance must be None with joint=True"):
-        SparseBayesOptimizer(joint=True, noise_variance=1.0).fit(np.eye(4), np.ones((4, 2)))

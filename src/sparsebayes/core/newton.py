@@ -70,14 +70,13 @@ def gradient_and_hessian(state: State, with_noise: bool) -> tuple[Array, Array]:
     """Gradient and Hessian of the objective by (log α, log β), or by log α alone."""
     xp, prior = state.problem.quadratic.xp, state.problem.prior
     first, second, by_beta, by_beta2, mixed = prior.derivatives(state.alpha, state.beta, state.unit)
-    root = xp.sqrt(state.alpha)
+    root = xp.sqrt(state.column_alpha)
     scaled_factor = state.inverse_factor * root[None, :]
     B = xa.lower_gram(scaled_factor)  # A^½ΣA^½
-    weight = root * state.mean
-    power = weight * weight  # αμ²
-    shrink = 1 - state.gamma  # α diag Σ
+    power = state.alpha * state.power  # αμ²
+    shrink = state.sizes - state.gamma  # α diag Σ
     gradient = 0.5 * (state.gamma - power) + first
-    hessian = (0.5 * B + weight[:, None] * weight[None, :]) * B
+    hessian = state.of_functions((0.5 * B + xa.outer(xa.scaled_rows(state.mean, root))) * B)
     # the sum over j of α_j Σ_ij (½ Σ_ij + μ_i μ_j), times α_i, is ½ α_i (ΣAΣ)_ii + α_i μ_i (ΣAμ)_i
     side = 0.5 * shrink - xp.sum(hessian, axis=1)
     hessian = xa.add_diagonal(hessian, second - 0.5 * (shrink + power))

@@ -2,6 +2,9 @@
 
 Σ = (A + βG)⁻¹,   μ = βΣh                                                     [TF03, eq. 6]
 L = ½ [n log β/2π − β(tᵀt − hᵀμ) + Σ log α + log|Σ|] + offset                 [T01, eqs. 15, 38, 40]
+
+One α may govern a function's weights in T outputs that share Σ. With the outputs divided by √T the same lines give
+L/T: μ is (S, T) then, and what was a square is a sum of squares over the outputs.
 """
 
 from __future__ import annotations
@@ -9,6 +12,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -37,31 +41,71 @@ class Problem:
     noise: GaussianNoise
     unit: Array
 
+    @property
+    def size(self) -> int:
+        """M, the number of functions."""
+        return self.quadratic.size
+
+    @cached_property
+    def projections(self) -> np.ndarray:
+        """h (M,), whose size says how much of the target a function explains alone; lengths for several outputs."""
+        return to_numpy(xa.row_lengths(self.quadratic.h))
+
+    def columns(self, J: Indices) -> Indices:
+        """The columns of the functions J, function after function: here every function is one column."""
+        return J
+
     def start(self, J: Indices, alpha: Array, beta: float) -> State:
         """The posterior with the functions of the numbers J at precisions α (S,) and noise precision β."""
-        return State(self, self.quadratic.restrict(J), alpha, beta)
+        return self.state(self.quadratic.restrict(self.columns(J)), alpha, beta)
+
+    def state(self, active: Restriction, alpha: Array, beta: float) -> State:
+        """The posterior of functions whose restriction is known."""
+        return State(self, active, alpha, beta)
 
 
 class State:
     """The posterior over the weights of the active functions, and the objective there.
 
-    J, size : the numbers of the active functions (S,), and S.
-    mean : μ (S,).  inverse_factor : L⁻¹ (S, S) with A + βG = LLᵀ.  variance : diag Σ (S,).
+    J, size : the numbers of the active functions (S,), and S.  column_alpha : α of each of their columns.
+    mean : μ (S,) or (S, T).  inverse_factor : L⁻¹ (S, S) with A + βG = LLᵀ.  variance : diag Σ (S,).
     gamma : γ = 1 − α diag Σ (S,), how well the data determine each weight.
     """
 
     def __init__(self, problem: Problem, active: Restriction, alpha: Array, beta: float) -> None:
         self.problem, self.active, self.alpha, self.beta = problem, active, alpha, float(beta)
-        self.J, self.size = active.J, len(active.J)
-        self.inverse_factor = xa.triangular_inverse(_factor(active.G, alpha, beta))
+        self.J, self.column_alpha = self._functions(alpha)
+        self.size = len(self.J)
+        self.inverse_factor = xa.triangular_inverse(_factor(active.G, self.column_alpha, beta))
         self.mean = beta * (self.inverse_factor.T @ (self.inverse_factor @ active.h))
         self.variance = xa.column_squares(self.inverse_factor)
-        self.gamma = 1 - alpha * self.variance
+        self.gamma = self.sizes - self.alpha * self.of_functions(self.variance)
+
+    # here every function is one column; in `core.groups` it has several
+
+    sizes: Any = 1.0  # columns of each function
+
+    def _functions(self, alpha: Array) -> tuple[np.ndarray, Array]:
+        """The numbers of the active functions, and α of each of their columns."""
+        return self.active.J, alpha
+
+    def of_functions(self, values: Array) -> Array:
+        """Sums over the columns of each function, of values (columns,), or both ways of (columns, columns)."""
+        return values
+
+    def column_positions(self, positions: Indices) -> Indices:
+        """Where the columns of the functions at these positions are."""
+        return positions
 
     @cached_property
     def unit(self) -> Array:
         """The `unit` of the active functions."""
         return take(self.problem.unit, self.J)
+
+    @cached_property
+    def power(self) -> Array:
+        """μ² (S,), summed over the outputs."""
+        return self.of_functions(xa.row_squares(self.mean))
 
     @cached_property
     def covariance(self) -> Array:
@@ -72,18 +116,18 @@ class State:
     def residual(self) -> float:
         """‖t−Φμ‖² = tᵀt − 2hᵀμ + μᵀGμ; from the data where that difference is small beside tᵀt."""
         quadratic, mean = self.problem.quadratic, self.mean
-        residual = quadratic.tt - float(mean @ (2 * self.active.h - self.active.G @ mean))
+        residual = quadratic.tt - xa.inner(mean, 2 * self.active.h - self.active.G @ mean)
         if residual < SMALL_RESIDUAL * quadratic.tt and quadratic.products is not None:
-            return quadratic.products.residual(self.J, mean)
+            return xa.total(quadratic.products.residual(self.active.J, mean))
         return residual
 
     @cached_property
     def evidence(self) -> float:
         """L. The misfit as residual plus penalty is stationary in μ, so that an error in μ is squared."""
         quadratic = self.problem.quadratic
-        misfit = self.beta * self.residual + float((self.alpha * self.mean) @ self.mean)
+        misfit = self.beta * self.residual + float(self.alpha @ self.power)
         root = xa.diagonal(self.inverse_factor)
-        log_det = xa.total(quadratic.xp.log(self.alpha * root * root))
+        log_det = xa.total(quadratic.xp.log(self.column_alpha * root * root))
         return 0.5 * (quadratic.n * math.log(self.beta / (2 * math.pi)) - misfit + log_det) + quadratic.offset
 
     @cached_property
@@ -95,7 +139,7 @@ class State:
     @cached_property
     def factors(self) -> tuple[Array, Array]:
         """(s, q) of the active functions without cancellation: s = 1/Σ_mm − α = γ/Σ_mm, q = μ_m/Σ_mm."""
-        return xa.at_least(self.gamma, LEAST_GAMMA) / self.variance, self.mean / self.variance
+        return xa.at_least(self.gamma, LEAST_GAMMA) / self.variance, xa.row_lengths(self.mean) / self.variance
 
     @cached_property
     def best_alpha(self) -> Array:
@@ -128,9 +172,10 @@ class State:
         """S, Q and the gain of adding, of every function."""
         return Scores(self)
 
-    def keep(self, positions: Indices) -> State:
-        """The state with only the functions at these positions."""
-        return State(self.problem, self.active.keep(positions), take(self.alpha, positions), self.beta)
+    def keep(self, positions: Indices, alpha: Array | None = None, beta: float | None = None) -> State:
+        """The state with only the functions at these positions, with other precisions α (S,) and β where given."""
+        alpha, beta = self.alpha if alpha is None else alpha, self.beta if beta is None else beta
+        return self.problem.state(self.active.keep(self.column_positions(positions)), take(alpha, positions), beta)
 
     def extended(self, J: Indices, alpha: Array) -> State:
         """The state with the functions J added, at precisions α."""
@@ -139,11 +184,11 @@ class State:
 
     def under(self, problem: Problem) -> State:
         """The same functions at the same α in another problem with the same quadratic, at its β where that is given."""
-        return State(problem, self.active, self.alpha, self.beta if problem.noise.estimate else problem.noise.beta)
+        return problem.state(self.active, self.alpha, self.beta if problem.noise.estimate else problem.noise.beta)
 
     def moved(self, alpha: Array, beta: float) -> State:
         """The state of the same functions at other precisions."""
-        return State(self.problem, self.active, alpha, beta)
+        return self.problem.state(self.active, alpha, beta)
 
 
 def _factor(G: Array, alpha: Array, beta: float) -> Array:
@@ -162,6 +207,7 @@ class Scores:
 
         S_m = β − β²‖L⁻¹G_Jm‖²,   Q_m = β(h_m − G_mJ μ)
 
+    Q : (M,), or (M, T) for T outputs.  q : (M,), Q or its length over the outputs.
     whitened : L⁻¹G_J· (S, M).  free : (M,) whether a function could be added: it is not active, and does not
     lie in the span of the active ones. The others have gain 0.
     alpha, gain : (M,) the best α of each, and the gain of adding it.  best, best_gain : the largest of them.
@@ -169,23 +215,28 @@ class Scores:
 
     def __init__(self, state: State) -> None:
         problem, beta, quadratic = state.problem, state.beta, state.problem.quadratic
-        xp, outside = quadratic.xp, np.ones(quadratic.size, dtype=bool)
-        outside[state.J] = False
-        rows = quadratic.rows(state.J)
-        Q = beta * (quadratic.h - state.mean @ rows)
+        rows = quadratic.rows(state.active.J)
+        Q = beta * (quadratic.h - rows.T @ state.mean)
         self.whitened = xa.lower_times(state.inverse_factor, rows)  # in place of the rows
-        explained = xa.column_squares(self.whitened)
-        outside = xp.asarray(outside, device=xa.device(quadratic.h))
-        self.free = outside & (beta * explained < 1 - SPANNED)
-        self.S = xp.where(self.free, beta - beta**2 * explained, beta)
-        self.Q = xp.where(outside, Q, xp.zeros_like(Q))
-        alpha = problem.prior.maximise(self.S, self.Q, beta, problem.unit)
-        self.alpha = xp.where(self.free, alpha, math.inf)
-        self.gain = problem.prior.gain(self.alpha, self.S, self.Q, beta, problem.unit)
+        self._factors(state, Q)
+        alpha = problem.prior.maximise(self.S, self.q, beta, problem.unit)
+        self.alpha = quadratic.xp.where(self.free, alpha, math.inf)
+        self.gain = problem.prior.gain(self.alpha, self.S, self.q, beta, problem.unit)
         self.best = int(np.argmax(to_numpy(self.gain)))
         self.best_gain = float(self.gain[self.best])
+
+    def _factors(self, state: State, Q: Array) -> None:
+        """S, Q and q of every function, and which could be added."""
+        beta, xp, outside = state.beta, xa.namespace(Q), np.ones(state.problem.size, dtype=bool)
+        outside[state.J] = False
+        explained = xa.column_squares(self.whitened)
+        outside = xp.asarray(outside, device=xa.device(Q))
+        self.free = outside & (beta * explained < 1 - SPANNED)
+        self.S = xp.where(self.free, beta - beta**2 * explained, beta)
+        self.Q = xp.where(outside if Q.ndim == 1 else outside[:, None], Q, xp.zeros_like(Q))
+        self.q = xa.row_lengths(self.Q)
 
     @property
     def theta(self) -> Array:
         """q² − s of the functions that could be added, −∞ of the others."""
-        return xa.namespace(self.S).where(self.free, self.Q * self.Q - self.S, -math.inf)
+        return xa.namespace(self.S).where(self.free, self.q * self.q - self.S, -math.inf)

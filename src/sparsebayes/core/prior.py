@@ -34,11 +34,13 @@ class Prior(Specification, ABC):
     depends_on_noise : whether the log density changes with β.
     flat : whether the log density is constant.
     threshold : q²/s up to which no function of an orthonormal set is selected; 0 if that is unknown.
+    per_weight : whether the log density is a charge for each weight that α governs, not for α itself.
     """
 
     depends_on_noise = False
     flat = False
     threshold = 0.0
+    per_weight = False
 
     @abstractmethod
     def maximise(self, s: Array, q: Array, beta: float, unit: Array) -> Array:
@@ -62,6 +64,10 @@ class Prior(Specification, ABC):
     def resolve(self, n: float) -> Prior:
         """The prior with every parameter a number, for n observations."""
         return self
+
+    def charges(self, sizes: Any, outputs: int, unit: Any) -> Any:
+        """How often log p(α) counts per output, (M,), if one α governs `sizes` (M,) columns in so many outputs."""
+        return 1.0 * sizes if self.per_weight else 0.0 * sizes + 1 / outputs
 
     def units(self, unit: Array, function: Any) -> Array:
         """What the prior is given as `unit`: the factors (M,) of the functions with these numbers."""

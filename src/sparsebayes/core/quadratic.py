@@ -7,6 +7,8 @@ With noise precision β the Gaussian log-likelihood of the weights w is the quad
 so these statistics, which add over rows, say everything the rows say. The columns of Φ have unit norm here
 (whoever reads the rows scales them), so diag G = 1. A small problem holds all of G (`DenseQuadratic`); a wide
 one fetches the rows of G that it needs (`rows.lazy.LazyQuadratic`).
+
+With T outputs t is (N, T) and h (M, T). The outputs are divided by √T, so that everything is per output.
 """
 
 from __future__ import annotations
@@ -24,8 +26,8 @@ class Products(ABC):
     """What a solver may ask of the data beyond the statistics; never single rows."""
 
     @abstractmethod
-    def residual(self, J: Indices, weights: Array) -> float:
-        """‖t − Φ_J w‖² for w = weights (|J|,), from the data themselves and so without cancellation."""
+    def residual(self, J: Indices, weights: Array) -> Any:
+        """‖t − Φ_J w‖² for w = weights (|J|,), or of every output for (|J|, T), from the data: without cancellation."""
 
     def far_apart(self, order: np.ndarray, size: int) -> np.ndarray | None:
         """`size` functions out of `order` that differ much from each other, `order[0]` among them.
@@ -37,7 +39,7 @@ class Products(ABC):
 
 @dataclass(frozen=True)
 class Restriction:
-    """The quadratic on the active functions J alone: h_J (S,) and G_JJ (S, S)."""
+    """The quadratic on the active functions J alone: h_J (S,) or (S, T), and G_JJ (S, S)."""
 
     J: np.ndarray
     h: Array
@@ -50,7 +52,7 @@ class Restriction:
 
 
 class Quadratic(ABC):
-    """n rows, tᵀt, h = Φᵀt (M,) and rows of G = ΦᵀΦ (M, M), for columns of unit norm.
+    """n rows, tᵀt, h = Φᵀt (M,) or (M, T) and rows of G = ΦᵀΦ (M, M), for columns of unit norm.
 
     offset : the part of the log-likelihood that does not depend on w (the integral over an intercept).
     products : exact residuals and distances between functions, None if the data can no longer be read.

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from sparsebayes._array import asfloat64, to_numpy
+from sparsebayes._array import asfloat64
 from sparsebayes.core.posterior import Problem, State
 from sparsebayes.core.specification import Specification
 from sparsebayes.core.units import Units
@@ -22,13 +22,14 @@ class Monitor:
     `solvers.monitor.FitMonitor` also prints, calls back and keeps a trace.
 
     max_iter, tol : iterations allowed; what a move must gain, in nats, for the solver to go on.
-    offset : turns the solver's objective into the user's units.
+    offset, outputs : turn the solver's objective, which is per output, into the user's: outputs·(objective + offset).
     path : the objective at each iteration, in the user's units.
     """
 
     max_iter: int = 10000
     tol: float = 1e-6
     offset: float = 0.0
+    outputs: int = 1
     path: list[float] = field(default_factory=list)
 
     def in_units(self, units: Units) -> Self:
@@ -43,7 +44,7 @@ class Monitor:
 
     def record(self, state: Any) -> bool:
         """Note one iteration, of a `State` or what has its objective, size and beta; False to stop."""
-        self.path.append(state.objective + self.offset)
+        self.path.append(self.outputs * (state.objective + self.offset))
         return self.going
 
     def consult(self, state: Any) -> bool:
@@ -96,8 +97,8 @@ class Solver(Specification, ABC):
 
 def first_state(problem: Problem) -> State:
     """One function: the one with the largest projection on the target, at its best α [TF03, 4.1]."""
-    quadratic, beta = problem.quadratic, problem.noise.beta
-    best = int(np.argmax(np.abs(to_numpy(quadratic.h))))
-    s, q = beta, beta * float(quadratic.h[best])  # nothing else is in the model: C = I/β
+    beta = problem.noise.beta
+    best = int(np.argmax(np.abs(problem.projections)))
+    s, q = beta, beta * float(problem.projections[best])  # nothing else is in the model: C = I/β
     alpha = s * s / (q * q - s) if q * q > 2 * s else s
-    return problem.start([best], asfloat64([alpha], like=quadratic.h), beta)
+    return problem.start([best], asfloat64([alpha], like=problem.quadratic.h), beta)

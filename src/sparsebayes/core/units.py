@@ -21,7 +21,18 @@ from typing import Any
 
 import numpy as np
 
-from sparsebayes._array import Array, asfloat64, is_numpy, namespace, sparse_diagonal, submatrix, take, to_numpy
+from sparsebayes._array import (
+    Array,
+    asfloat64,
+    is_numpy,
+    namespace,
+    row_lengths,
+    scaled_rows,
+    sparse_diagonal,
+    submatrix,
+    take,
+    to_numpy,
+)
 
 LEAST_SPREAD = 1e-12  # of τ²: variance of t about its mean that is always assumed
 SMALLEST_TARGET, LARGEST_TARGET = 1e-120, 1e120  # squares of the target must stay within floating point
@@ -37,28 +48,29 @@ class Units:
     """How the solver's numbers relate to the user's.
 
     n : Σ weights.  center : whether there is an intercept.
-    target_scale, target_mean : τ, and t̄ (0 without an intercept).
+    target_scale, target_mean : τ, and t̄ (0 without an intercept), (T,) for several outputs.
     target_spread : variance of t about its mean, divided by τ².
     kept : numbers of the functions that the solver sees; zero columns and repeated ones are not among them.
     norms, means : ν and φ̄ of those functions.
+    flat : weights of a flat prior, besides the intercept, that are integrated out (`joint.unpenalised`).
     """
 
     n: float
     center: bool
     target_scale: float = 1.0
-    target_mean: float = 0.0
+    target_mean: Any = 0.0
     target_spread: float = 1.0
     kept: Any = ()
     norms: Any = ()
     means: Any = ()
+    flat: int = 0
 
     @classmethod
     def of_target(cls, t: Array, counts: Array, center: bool) -> Units:
-        """The units of a target t (N,) whose rows count `counts` (N,) times; no columns yet."""
-        xp = namespace(t)
-        n = float(xp.sum(counts))
-        mean = float(xp.sum(counts * (t / n))) if center else 0.0
-        scale = root_mean_square(t - mean, counts, n)
+        """The units of a target t (N,) or (N, T) whose rows count `counts` (N,) times; no columns yet."""
+        n = float(namespace(t).sum(counts))
+        mean = _mean(t, counts, n) if center else 0.0
+        scale = root_mean_square(row_lengths(t - mean), counts, n)
         return cls(n, center, scale, mean, target_spread(t, counts, n, scale))
 
     def with_columns(self, kept: np.ndarray, norms: Array, means: Array) -> Units:
@@ -79,8 +91,8 @@ class Units:
 
     @property
     def rows_counted(self) -> float:
-        """n, or n − 1 if an intercept is integrated out."""
-        return self.n - 1 if self.center else self.n
+        """n less the weights that are integrated out, the intercept among them."""
+        return self.n - self.flat - (1 if self.center else 0)
 
     @property
     def offset(self) -> float:
@@ -95,21 +107,24 @@ class Units:
     def weights_in_user_units(self, state: Any) -> dict[str, Any]:
         """What a `Result` says of the weights and the intercept, from the posterior `state`.
 
-        The functions of the state are the functions state.J of `kept`; there is one output.
+        The columns of the state are the functions `state.active.J` of `kept`. With several outputs mean and intercept
+        have a column or an entry for each; all else is that of each of them.
         """
-        tau, order = self.target_scale, np.argsort(state.J)
-        J = state.J[order]
+        tau, columns = self.target_scale, getattr(state, "active", state).J
+        order = np.argsort(columns)
+        J = columns[order]
         factor, means = tau / take(self.norms, J), take(self.means, J)
-        mean = take(state.mean, order) * factor
+        mean = scaled_rows(take(state.mean, order), factor)
+        alpha = getattr(state, "column_alpha", state.alpha)
         spread = tau**2 / (state.beta * self.n) if self.center else 0.0
         return {
             "active": self.kept[J],
             "output": np.zeros(len(J), dtype=np.int64),
             "mean": mean,
             "covariance": _scaled(state.covariance, order, factor),
-            "alpha": take(state.alpha, order) * take(self.unit, J),
-            "gamma": take(state.gamma, order),
-            "intercept": asfloat64([self.target_mean - float(means @ mean)], like=mean),
+            "alpha": take(alpha, order) * take(self.unit, J),
+            "gamma": take(state.gamma if alpha is state.alpha else 1 - alpha * state.variance, order),
+            "intercept": self.target_mean - (means @ mean if mean.ndim == 2 else asfloat64([means @ mean], like=mean)),
             "centre": means[None, :],
             "intercept_covariance": asfloat64([[spread]], like=mean),
         }
@@ -142,9 +157,15 @@ def root_mean_square(t: Array, weights: Array | None, n: float) -> float:
     return peak * math.sqrt(float(xp.sum(squares if weights is None else weights * squares)) / n)
 
 
+def _mean(t: Array, weights: Array, n: float) -> Any:
+    """The weighted mean of t (N,), or of every column of t (N, T)."""
+    xp = namespace(t)
+    return float(xp.sum(weights * (t / n))) if t.ndim == 1 else xp.sum(weights[:, None] * (t / n), axis=0)
+
+
 def target_spread(t: Array, weights: Array, n: float, scale: float) -> float:
     """Variance of t/τ about its mean, whether or not the model has an intercept; never quite 0."""
     xp = namespace(t)
     scaled = t / scale
-    deviation = scaled - float(xp.sum(weights * scaled)) / n
+    deviation = row_lengths(scaled - _mean(scaled, weights, n))
     return max(float(xp.sum(weights * deviation * deviation)) / n, LEAST_SPREAD)

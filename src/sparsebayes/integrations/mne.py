@@ -143,8 +143,7 @@ class _Problem:
         labels = np.arange(self.gain.shape[1]) // together
         if prior is None:
             prior = Smoothness(np.log(labels[-1] + 1) / (together * self.data.shape[1]))  # nats for each weight
-        options: dict[str, Any] = {"joint": True, "shared_noise": True, "groups": labels, **settings}
-        result = fit(self.gain, self.data, prior=prior, **options)
+        result = fit(self.gain, self.data, prior=prior, joint=True, shared_noise=True, groups=labels, **settings)
         sources = np.unique(result.active // size)
         active = (sources[:, None] * size + np.arange(size)).ravel()
         courses = np.zeros((len(active), self.data.shape[1]))

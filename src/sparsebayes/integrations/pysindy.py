@@ -134,24 +134,20 @@ class SparseBayesOptimizer(BaseOptimizer):
         return coefficients, np.stack([each.standard_errors for each in posteriors]), np.array(variances)
 
     def _all_equations(self, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The same with one set of terms for all equations, each in units of its own root mean square."""
-        scale = np.sqrt(np.mean(y**2, axis=0))
-        scale[scale == 0] = 1.0
-        options: dict[str, Any] = {"joint": True, "effort": self.effort, "max_iter": self.max_iter}
-        if self.noise_variance is not None:
-            raise ValueError(
-                f"noise_variance must be None with joint=True, got {self.noise_variance!r}: the noise of each equation "
-                "is estimated."
-            )
-        result = fit(x, y / scale, prior=self.prior, **options)
+        """The same with one set of terms for all equations, each with a noise variance of its own."""
+        result = fit(
+            x,
+            y,
+            prior=self.prior,
+            effort=self.effort,
+            noise_variance=self.noise_variance,
+            max_iter=self.max_iter,
+            joint=True,
+        )
         coefficients, errors = np.zeros((2, y.shape[1], x.shape[1]))
-        columns = x[:, result.active]
-        variances = np.broadcast_to(np.asarray(result.noise_variance, dtype=float), (y.shape[1],))
-        coefficients[:, result.active] = np.asarray(result.mean).T
-        for k, variance in enumerate(variances):
-            covariance = np.linalg.inv(np.diag(result.alpha) + columns.T @ columns / variance)
-            errors[k, result.active] = np.sqrt(np.diagonal(covariance))
-        return coefficients * scale[:, None], errors * scale[:, None], variances * scale**2
+        coefficients[:, result.active] = result.mean.T
+        errors[:, result.active] = np.outer(result.output_scales, np.sqrt(np.diagonal(result.covariance)))
+        return coefficients, errors, result.noise_variances
 
     def _unbias(self, x: np.ndarray, y: np.ndarray) -> None:
         """Replace posterior means by least squares on the selected terms, and their standard errors likewise."""

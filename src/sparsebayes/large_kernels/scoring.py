@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparsebayes.core.posterior import State
-from sparsebayes.solvers.active_set.exchange import best_in_each_row, ranking, swaps_into, without_each
+from sparsebayes.solvers.active_set.exchange import Removals, best_in_each_row, swaps_into
 
 
 @dataclass(frozen=True)
@@ -44,12 +44,12 @@ def score_block(state: State, functions: np.ndarray, number: int) -> CandidateBa
     state : the model in the problem of the block, whose functions have the numbers `functions` (S + n,).
     number : how many substitutes are remembered for each active function.
     """
-    S, Q = without_each(state)
+    without = Removals(state)
     # related to the active function whose deletion would leave most of the candidate unexplained
-    related = np.argmax(S, axis=0)
-    ratio = ranking(S, Q, state.J)
+    related = np.argmax(without.S, axis=0)
+    ratio = without.ratio()
     substitutes, values = best_in_each_row(ratio, min(number, ratio.shape[1] - state.size))
-    swaps = swaps_into(state, substitutes[0], S, Q).gain if len(substitutes) else np.zeros(1)
+    swaps = swaps_into(substitutes[0], without).gain if len(substitutes) else np.zeros(1)
     gain, theta = state.scores.gain, state.scores.theta
     best = _best_of_each(gain, related, state.size)
     return CandidateBatch(

@@ -25,6 +25,7 @@ class Smoothness(Prior):
 
     c: float | str = "bic"
     depends_on_noise = True
+    per_weight = True
 
     def resolve(self, n: float) -> Smoothness:
         """The prior with c as a number."""

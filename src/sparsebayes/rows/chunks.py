@@ -17,7 +17,7 @@ LARGEST_BLOCK = 1 << 21  # numbers: beyond it a QR gains nothing by more rows at
 
 
 class Chunk(NamedTuple):
-    """Some rows: Φ (n, M) dense or SciPy-sparse, t (n,), and how often each counts, (n,) or None for once."""
+    """Some rows: Φ (n, M) dense or SciPy-sparse, t (n,) or (n, T), and how often each counts, (n,) or None for once."""
 
     Phi: Any
     t: Array
@@ -48,12 +48,13 @@ def slices(n: int, width: int) -> Iterator[slice]:
 
 
 def blocks(chunks: Iterable[Chunk]) -> Iterator[tuple[Array, Array]]:
-    """The rows [Φ t] (n, M+1) of positive weight and their weights (n,), a block of bounded size at a time."""
+    """The rows [Φ t] (n, M+T) of positive weight and their weights (n,), a block of bounded size at a time."""
     for Phi, t, weights in chunks:
-        for part in slices(Phi.shape[0], Phi.shape[1] + 1):
+        t = t if t.ndim == 2 else t[:, None]
+        for part in slices(Phi.shape[0], Phi.shape[1] + t.shape[1]):
             rows = Phi[part, :]
             rows = rows.toarray() if hasattr(rows, "tocsc") else rows
-            table = namespace(rows, t).concat([rows, t[part][:, None]], axis=1)  # a copy
+            table = namespace(rows, t).concat([rows, t[part, :]], axis=1)  # a copy
             counts = namespace(table).ones_like(table[:, 0]) if weights is None else weights[part]
             if weights is not None and not bool(namespace(counts).all(counts > 0)):
                 positive = np.flatnonzero(to_numpy(counts) > 0)

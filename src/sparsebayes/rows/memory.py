@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from sparsebayes._array import Array, Indices, asfloat64, namespace, take
+import numpy as np
+
+from sparsebayes._array import Array, Indices, asfloat64, namespace, row_squares, take
 from sparsebayes.bases.operators import Operator
 from sparsebayes.core.quadratic import DenseQuadratic, Quadratic
 from sparsebayes.core.units import Units
@@ -39,14 +41,16 @@ class ScaledRows(ScaledColumns, RowProducts):
         parts = [self.rows(range(k, min(k + BATCH, self.size))) for k in range(0, self.size, BATCH)]
         return namespace(self.t).concat(parts, axis=0)
 
-    def residual(self, J: Indices, weights: Array) -> float:
-        """‖t − Φ_J w‖² of the scaled problem, from the rows themselves."""
-        error = (self.t - self.columns(J) @ weights)[:, None]
-        return float(namespace(error).sum(error * self.weighted(error)))
+    def residual(self, J: Indices, weights: Array) -> Any:
+        """‖t − Φ_J w‖² of the scaled problem, of every output, from the rows themselves."""
+        error = self.t - self.columns(J) @ weights
+        if self.t.ndim == 2:
+            return namespace(error).sum(error * self.weighted(error), axis=0)
+        return float(namespace(error).sum(error[:, None] * self.weighted(error[:, None])))
 
 
 def summarise(
-    operator: Operator, t: Array, weights: Array | None = None, center: bool = False
+    operator: Operator, t: Array, weights: Array | None = None, center: bool = False, merge: bool = True
 ) -> tuple[Quadratic, Units]:
     """The statistics of rows in memory: the quadratic of the scaled problem, and its units.
 
@@ -54,12 +58,14 @@ def summarise(
     ----------
     operator : Operator
         Φ, N rows and M functions.
-    t : array of shape (N,)
+    t : array of shape (N,) or (N, T)
         Targets.
     weights : array of shape (N,), optional
         How often each row counts; None for once.
     center : bool
         Whether there is an intercept.
+    merge : bool
+        Whether columns that repeat an earlier one are left out.
 
     Returns
     -------
@@ -70,12 +76,12 @@ def summarise(
     """
     xp = namespace(t)
     weights = None if weights is None else asfloat64(weights, like=t)
-    counts = xp.ones_like(t) if weights is None else weights
+    counts = xp.ones_like(t if t.ndim == 1 else t[:, 0]) if weights is None else weights
     units = Units.of_target(t, counts, center)
     rows = ScaledRows(ScaledColumns.of(operator, counts, center), units.scaled(t), weights)
-    h, rows = merge_repeats(rows, units.n)
+    h, rows = merge_repeats(rows, units.n, merge)
     units = units.with_columns(rows.kept, rows.norms, rows.means)
-    return quadratic_of(rows, h, float(xp.sum(counts * rows.t * rows.t)), units), units
+    return quadratic_of(rows, h, float(xp.sum(counts * row_squares(rows.t))), units), units
 
 
 def quadratic_of(rows: Any, h: Array, tt: float, units: Units) -> Quadratic:
@@ -88,17 +94,19 @@ def quadratic_of(rows: Any, h: Array, tt: float, units: Units) -> Quadratic:
     return LazyQuadratic(units.rows_counted, tt, h, rows, units.offset)
 
 
-def merge_repeats(rows: ScaledRows, n: float) -> tuple[Array, ScaledRows]:
+def merge_repeats(rows: ScaledRows, n: float, merge: bool = True) -> tuple[Array, ScaledRows]:
     """h = Φᵀt, and the rows without functions that repeat an earlier one (or its negative).
 
     Repeats are found by products with a random vector, taken in the same pass as h, and confirmed.
+    merge : whether repeats are to be left out at all.
     """
-    xp = namespace(rows.t)
-    both = rows.weighted(xp.stack([rows.t, random_vector(rows.t)], axis=1))
+    xp, t = namespace(rows.t), rows.t if rows.t.ndim == 2 else rows.t[:, None]
+    both = rows.weighted(xp.concat([t, random_vector(t)[:, None]], axis=1))
     if rows.center:
         both = both - rows.weighted(xp.ones_like(both)) * (xp.sum(both, axis=0) / n)[None, :]
     products = rows.adjoint(both)
-    distinct = rows.without_repeats(products[:, 1])
+    h = products[:, :-1] if rows.t.ndim == 2 else products[:, 0]
+    distinct = rows.without_repeats(products[:, -1]) if merge else np.arange(rows.size)
     if len(distinct) == rows.size:
-        return products[:, 0], rows
-    return take(products[:, 0], distinct), ScaledRows(rows.keep(distinct), rows.t, rows.weights)
+        return h, rows
+    return take(h, distinct), ScaledRows(rows.keep(distinct), rows.t, rows.weights)

@@ -126,12 +126,12 @@ def read_rows(source: RowSource) -> Triangle | RowPasses | None:
     first = next(chunks, None)
     if first is None:
         return None
-    width = int(first.Phi.shape[1])
-    if (width + 1) ** 2 <= affordable():
-        return Triangle.of(chain([first], chunks))
+    width, outputs = int(first.Phi.shape[1]), 1 if first.t.ndim == 1 else int(first.t.shape[1])
+    if (width + outputs) ** 2 <= affordable():
+        return Triangle.of(chain([first], chunks), outputs=outputs)
     if isinstance(source.chunks, Iterator):  # the rows can be read only once
         check_affordable(width, "raise it, or give an iterable that can be read more than once.")
-    return RowPasses.of(source)
+    return RowPasses.of(source, outputs)
 
 
 def check_affordable(width: int, advice: str) -> None:

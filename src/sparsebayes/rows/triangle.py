@@ -17,8 +17,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
-from sparsebayes._array import Array, device, namespace, stacked_triangle, take
+from sparsebayes._array import (
+    Array,
+    column_squares,
+    device,
+    namespace,
+    row_lengths,
+    row_squares,
+    stacked_triangle,
+    take,
+)
 from sparsebayes.bases.operators import DenseOperator, block_means_and_norms
 from sparsebayes.core.quadratic import Quadratic
 from sparsebayes.core.units import LEAST_SPREAD, Units, root_mean_square, without_constants
@@ -31,33 +41,35 @@ from sparsebayes.rows.scaled import ScaledColumns, usable
 class Moments:
     """What adds over rows besides their squares; all values are differences from an origin near them.
 
-    rows : rows of positive weight.  n : Σ weights.  means : of [Φ t], (M+1,).  lowest, highest : of t.
+    rows : rows of positive weight.  n : Σ weights.  means : of [Φ t], (M+T,).  lowest, highest : of t, (T,).
     """
 
     rows: int
     n: float
     means: Array
-    lowest: float
-    highest: float
+    lowest: Array
+    highest: Array
 
     @classmethod
-    def of(cls, table: Array, counts: Array) -> Moments:
-        """The moments of the rows of [Φ t] (n, M+1)."""
+    def of(cls, table: Array, counts: Array, outputs: int = 1) -> Moments:
+        """The moments of the rows of [Φ t] (n, M+T), T being `outputs`."""
         xp = namespace(table)
-        n, t = float(xp.sum(counts)), table[:, -1]
+        n, t = float(xp.sum(counts)), table[:, -outputs:]
         # the weights first, so that a sum over many rows does not overflow
-        return cls(int(t.shape[0]), n, (counts / n) @ table, float(xp.min(t)), float(xp.max(t)))
+        return cls(int(t.shape[0]), n, (counts / n) @ table, xp.min(t, axis=0), xp.max(t, axis=0))
 
     def joined(self, other: Moments) -> Moments:
         """The moments of both sets of rows."""
         n = self.n + other.n
         means = self.means + (other.n / n) * (other.means - self.means)
-        lowest, highest = min(self.lowest, other.lowest), max(self.highest, other.highest)
+        xp = namespace(means)
+        lowest, highest = xp.minimum(self.lowest, other.lowest), xp.maximum(self.highest, other.highest)
         return Moments(self.rows + other.rows, n, means, lowest, highest)
 
     def shifted(self, change: Array) -> Moments:
-        """The moments of the same rows about an origin that is `change` (M+1,) lower."""
-        lowest, highest = self.lowest + float(change[-1]), self.highest + float(change[-1])
+        """The moments of the same rows about an origin that is `change` (M+T,) lower."""
+        own = change[-self.lowest.shape[0] :]
+        lowest, highest = self.lowest + own, self.highest + own
         return replace(self, means=self.means + change, lowest=lowest, highest=highest)
 
     def bridge(self, other: Moments) -> Array:
@@ -69,7 +81,7 @@ class Moments:
 class RowsRead:
     """What is known of rows [Φ t] that were read once.
 
-    origin : (M+1,) the first row, which is subtracted from every row.  moments : of the differences.
+    origin : (M+T,) the first row, which is subtracted from every row.  moments : of the differences.
     """
 
     origin: Array
@@ -91,39 +103,51 @@ class RowsRead:
         return self.rows / self.n if self.n < 2 else 1.0
 
     @property
+    def outputs(self) -> int:
+        """T."""
+        return int(self.moments.lowest.shape[0])
+
+    @property
+    def width(self) -> int:
+        """M, the number of columns."""
+        return int(self.origin.shape[0]) - self.outputs
+
+    @property
     def constant(self) -> float | None:
-        """The value that all targets have; None if they differ."""
-        return float(self.origin[-1]) if self.moments.lowest == self.moments.highest else None
+        """The value that all targets have (of the first output); None if they differ in some output."""
+        moments = self.moments
+        alike = bool(namespace(moments.lowest).all(moments.lowest == moments.highest))
+        return float(self.origin[-self.outputs]) if alike else None
 
 
 @dataclass(frozen=True, eq=False)
 class Triangle(RowsRead):
     """Everything that a solver needs of the rows read so far; triangles add.
 
-    R : (M+1, M+1), upper triangular, RᵀR = Σ_n w_n ([φ_n t_n] − means)ᵀ([φ_n t_n] − means).
+    R : (M+T, M+T), upper triangular, RᵀR = Σ_n w_n ([φ_n t_n] − means)ᵀ([φ_n t_n] − means).
     """
 
     R: Array
 
     @classmethod
-    def of(cls, chunks: Iterable[Chunk], before: Triangle | None = None) -> Triangle | None:
+    def of(cls, chunks: Iterable[Chunk], before: Triangle | None = None, outputs: int = 1) -> Triangle | None:
         """The statistics of the rows `before` and of the chunks; None if there is no row at all."""
         for table, counts in blocks(chunks):
-            before = cls._of_block(table, counts) if before is None else before._with(table, counts)
+            before = cls._of_block(table, counts, outputs) if before is None else before._with(table, counts)
         return before
 
     @classmethod
-    def _of_block(cls, table: Array, counts: Array) -> Triangle:
-        """The statistics of a block [Φ t] (n, M+1) of rows that count `counts` times."""
+    def _of_block(cls, table: Array, counts: Array, outputs: int) -> Triangle:
+        """The statistics of a block [Φ t] (n, M+T) of rows that count `counts` times."""
         xp, width = namespace(table), int(table.shape[1])
         nothing = xp.zeros((width, width), dtype=table.dtype, device=device(table))
         origin = 1.0 * table[0, :]
-        moments, deviations = _about_means(table, counts, origin)
+        moments, deviations = _about_means(table, counts, origin, outputs)
         return cls(origin, moments, stacked_triangle(nothing, deviations))
 
     def _with(self, table: Array, counts: Array) -> Triangle:
-        """The statistics of the rows so far and of a block [Φ t] (n, M+1) of rows that count `counts` times."""
-        new, deviations = _about_means(table, counts, self.origin)
+        """The statistics of the rows so far and of a block [Φ t] (n, M+T) of rows that count `counts` times."""
+        new, deviations = _about_means(table, counts, self.origin, self.outputs)
         below = namespace(table).concat([deviations, self.moments.bridge(new)], axis=0)
         return Triangle(self.origin, self.moments.joined(new), stacked_triangle(self.R, below))
 
@@ -141,26 +165,43 @@ class Triangle(RowsRead):
         moments = replace(self.moments, n=factor * self.n)
         return self if factor == 1 else Triangle(self.origin, moments, math.sqrt(factor) * self.R)
 
-    def summarise(self, center: bool) -> tuple[Quadratic, Units]:
-        """The quadratic of the scaled problem, and its units: those that `rows.memory.summarise` finds."""
-        n, means = self.n, self.origin + self.moments.means
+    def target_squares(self, center: bool) -> Array:
+        """Σ w t² of every output, (T,); about its mean with an intercept."""
+        squares = column_squares(self.R[:, self.width :])
+        means = (self.origin + self.moments.means)[self.width :]
+        return squares if center else squares + self.n * means * means
+
+    def summarise(self, center: bool, outputs: Any = None, merge: bool = True) -> tuple[Quadratic, Units]:
+        """The quadratic of the scaled problem, and its units: those that `rows.memory.summarise` finds.
+
+        outputs : what makes the targets of a solver of several outputs (`joint.outputs`); None for one output.
+        merge : whether columns that repeat an earlier one are left out.
+        """
+        n, means, M = self.n, self.origin + self.moments.means, self.width
         triangle = self.R if center else stacked_triangle(self.R, math.sqrt(n) * means[None, :])
         means = means if center else 0 * means
-        Z, z = triangle[:, :-1], triangle[:, -1]
-        xp = namespace(z)
-        scale = root_mean_square(0 * z if center and self.constant is not None else z, xp.ones_like(z), n)
-        columns = _scaled_columns(Z, means[:-1], n)
-        h, rows = merge_repeats(ScaledRows(columns, z / scale, None), n)
-        spread = max(float(xp.sum((self.R[:, -1] / scale) ** 2)) / n, LEAST_SPREAD)
-        units = Units(n, center, scale, float(means[-1]), spread)
+        Z, z = triangle[:, :M], _targets(triangle[:, M:], outputs)
+        xp = namespace(Z)
+        lengths = row_lengths(z)
+        scale = root_mean_square(0 * lengths if center and self.constant is not None else lengths, None, n)
+        columns = _scaled_columns(Z, means[:M], n)
+        h, rows = merge_repeats(ScaledRows(columns, z / scale, None), n, merge)
+        spread = max(float(xp.sum((row_lengths(_targets(self.R[:, M:], outputs)) / scale) ** 2)) / n, LEAST_SPREAD)
+        centre = _targets(means[None, M:], outputs)[0, ...]
+        units = Units(n, center, scale, float(centre) if outputs is None else centre, spread)
         units = units.with_columns(rows.kept, rows.norms, take(means, rows.kept))
-        return quadratic_of(rows, h, float(xp.sum(rows.t * rows.t)), units), units
+        return quadratic_of(rows, h, float(xp.sum(row_squares(rows.t))), units), units
 
 
-def _about_means(table: Array, counts: Array, origin: Array) -> tuple[Moments, Array]:
+def _targets(t: Array, outputs: Any) -> Array:
+    """The target (n,) of one output (n, 1), or those of a solver of several."""
+    return t[:, 0] if outputs is None else outputs.targets(t)
+
+
+def _about_means(table: Array, counts: Array, origin: Array, outputs: int) -> tuple[Moments, Array]:
     """The moments about the origin, and √w ([Φ t] − means), in place of the table."""
     table -= origin[None, :]
-    moments = Moments.of(table, counts)
+    moments = Moments.of(table, counts, outputs)
     table -= moments.means[None, :]
     table *= namespace(counts).sqrt(counts)[:, None]
     return moments, table

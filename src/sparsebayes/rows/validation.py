@@ -62,6 +62,29 @@ def check_targets(y: Any, n: int, name: str = "y", like: Array | None = None) ->
     return y
 
 
+def has_outputs(y: Any) -> bool:
+    """Whether y has two dimensions and more than one column: several outputs."""
+    shape = getattr(y, "shape", None)
+    if shape is None and isinstance(y, list | tuple) and len(y) and isinstance(y[0], list | tuple):
+        shape = np.shape(y)
+    return shape is not None and len(shape) == 2 and shape[1] > 1
+
+
+def check_outputs(y: Any, n: int, like: Array | None = None) -> Array:
+    """y as n rows of T > 1 finite float64 values, in the namespace of `like`."""
+    refuse_masked(y, "y")
+    y = in_memory(y)
+    require_real(y, "y")
+    try:
+        y = asfloat64(y, like=np.zeros(0) if like is None else like)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"y must hold real numbers, got {type(y).__name__} of other values.") from error
+    if y.shape[0] != n:
+        raise ValueError(f"y must have one row per row of X: X has {n} rows, but y has shape {tuple(y.shape)}.")
+    require_finite(y, "y")
+    return y
+
+
 def as_vector(y: Any) -> np.ndarray:
     """y as a NumPy vector; a column vector is taken with a warning."""
     if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "fiub":
@@ -197,6 +220,7 @@ class ChunkCheck:
 
     def __init__(self, check: Callable[[Any, bool], Any], width: int | None = None) -> None:
         self.check, self.width = check, width
+        self.outputs: int | None = None
 
     def __call__(self, chunk: Any) -> Chunk:
         """The chunk, all finite float64."""
@@ -208,17 +232,25 @@ class ChunkCheck:
             raise ValueError(f"Phi must have {self.width} columns in every chunk, got {width}.")
         sparse = hasattr(X, "tocsr")
         like = None if sparse else X
-        targets, weights = check_targets(y, n, like=like), check_weights(weights, n, some=False, like=like)
-        return Chunk(X.tocsr() if sparse else X, targets, weights)
+        targets = check_outputs(y, n, like=like) if has_outputs(y) else check_targets(y, n, like=like)
+        self._check_outputs(1 if targets.ndim == 1 else int(targets.shape[1]))
+        return Chunk(X.tocsr() if sparse else X, targets, check_weights(weights, n, some=False, like=like))
+
+    def _check_outputs(self, outputs: int) -> None:
+        """Raise ValueError unless all chunks have the same number of outputs."""
+        self.outputs = outputs if self.outputs is None else self.outputs
+        if outputs != self.outputs:
+            raise ValueError(f"y must have {self.outputs} columns in every chunk, got {outputs}.")
 
 
 def sliced_rows(X: Any, y: Any, sample_weight: Any) -> SlicedRows:
     """X on disk, with targets and weights that may be there too, a block of rows at a time."""
     n = X.shape[0]
     if is_on_disk(y):
-        check_length(y, n)
+        if len(y.shape) != 2 or y.shape[0] != n:
+            check_length(y, n)
     else:
-        y = check_targets(y, n)
+        y = check_outputs(y, n) if has_outputs(y) else check_targets(y, n)
     if is_on_disk(sample_weight):
         check_length(sample_weight, n, "sample_weight")
     else:

@@ -37,11 +37,11 @@ def annealed(incumbent: State, steps: int, advance: Callable[[State], Solution])
     try:
         for beta in np.geomspace(first, last, steps + 1)[:-1].tolist():
             held = replace(problem, noise=GaussianNoise(beta, estimate=False))
-            solution = advance(State(held, state.active, state.alpha, beta) if state else first_state(held))
+            solution = advance(held.state(state.active, state.alpha, beta) if state else first_state(held))
             state = solution.state
             if not solution.converged:
                 return None
-        return None if state is None else State(problem, state.active, state.alpha, last)
+        return None if state is None else problem.state(state.active, state.alpha, last)
     except NotPositiveDefinite:
         return None
 

@@ -22,6 +22,7 @@ class CandidateScores:
         The output that a candidate would contribute to; 0 if there is one output.
     S, Q : ndarray of shape (M,)
         φᵀC⁻¹φ and φᵀC⁻¹t, C being the covariance of the targets under the fitted model.
+        With several outputs that share their functions, Q and q are root mean squares over the outputs.
     s, q : ndarray of shape (M,)
         φᵀC⁻¹φ and φᵀC⁻¹t with C without the function itself; equal to S and Q for functions not in the model.
     """
@@ -48,7 +49,7 @@ class CandidateScores:
             return state.candidate_scores(unit, function)
         scores, unit, J = state.scores, to_numpy(unit), state.J
         alpha, (inside_s, inside_q) = to_numpy(state.alpha), map(to_numpy, state.factors)
-        S, Q = to_numpy(scores.S).copy(), to_numpy(scores.Q).copy()
+        S, Q = to_numpy(scores.S).copy(), to_numpy(scores.q).copy()
         s, q = S.copy(), Q.copy()
         s[J], q[J] = inside_s, inside_q
         S[J], Q[J] = alpha * inside_s / (alpha + inside_s), alpha * inside_q / (alpha + inside_s)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import brentq
 
-from sparsebayes._array import Array, NotPositiveDefinite, at_least, to_numpy, total
+from sparsebayes._array import Array, NotPositiveDefinite, asfloat64, at_least, to_numpy, total
 from sparsebayes.core.newton import polish
 from sparsebayes.core.posterior import Problem, State
 from sparsebayes.core.solver import Effort, Monitor, Solution, Solver
@@ -51,11 +51,11 @@ class FixedPoint(Solver):
     ) -> Solution:
         """Iterate to convergence, polish, and re-admit deleted functions that would gain."""
         self.check()
-        quadratic, beta = problem.quadratic, problem.noise.beta
+        beta = problem.noise.beta
         state = start
         if state is None:
-            alpha = quadratic.xp.full_like(quadratic.h, START * beta)
-            state = problem.start(range(quadratic.size), alpha, beta)
+            alpha = asfloat64(np.full(problem.size, START * beta), like=problem.quadratic.h)
+            state = problem.start(range(problem.size), alpha, beta)
         while True:
             size = state.size
             state, converged = self._iterate(state, monitor)
@@ -90,7 +90,7 @@ class FixedPoint(Solver):
 def mackay_step(state: State, power: float = 1.0) -> tuple[Array, float]:
     """α = (γ+2u)/(μ²+2v/α), moved `power` times as far in log α; and the noise that goes with γ."""
     gamma = at_least(state.gamma, 1e-14)
-    wanted, shrink = gamma, state.alpha * state.mean * state.mean
+    wanted, shrink = gamma, state.alpha * state.power
     if not state.problem.prior.flat:
         up, down = state.problem.prior.slopes(state.alpha, state.beta, state.unit)
         wanted, shrink = wanted + 2 * up, shrink + 2 * down
@@ -104,12 +104,12 @@ def em_step(state: State) -> tuple[Array, float]:
     """One M-step: α maximises ½ log α − ½ α (μ²+Σ_mm) + log p(α), β the expected likelihood [T01, A.3]."""
     xp = state.problem.quadratic.xp
     prior, unit = state.problem.prior, state.unit
-    power = state.mean * state.mean + state.variance
+    power = state.power + state.of_functions(state.variance)
     up, down = prior.slopes(state.alpha, state.beta, unit)
-    alpha = (1 + 2 * up) / (power + 2 * down / state.alpha)
+    alpha = (state.sizes + 2 * up) / (power + 2 * down / state.alpha)
 
     def expected(a: Array) -> Array:
-        return 0.5 * (xp.log(a) - a * power) + prior.log_density(a, state.beta, unit)
+        return 0.5 * (state.sizes * xp.log(a) - a * power) + prior.log_density(a, state.beta, unit)
 
     before = expected(state.alpha)
     for _ in range(40):  # the update is the M-step itself for uniform and Gamma; shorten it for other priors

@@ -172,7 +172,8 @@ class FitMonitor(Monitor):
 
     def _show(self, state: Any, iteration: int, printed: bool) -> bool:
         """Print a model and show it to the callback, unless that has stopped the fit; False to stop."""
-        self._tell(Progress(iteration, state.objective + self.offset, state.size, self.factor / state.beta), printed)
+        objective = self.outputs * (state.objective + self.offset)
+        self._tell(Progress(iteration, objective, state.size, self.factor / state.beta), printed)
         self._warn_once(state.size)
         return self.going
 
@@ -227,7 +228,8 @@ class FitMonitor(Monitor):
         """Add a move to the trace: its name, how many functions it concerned, and the model after it."""
         self.saturated = name == SATURATED
         now, level = time.perf_counter(), state.objective if self._level is None else self._level
-        self.trace.append(Move(name, int(count), state.objective - level, state.size, now - self._clock))
+        gain = self.outputs * (state.objective - level)
+        self.trace.append(Move(name, int(count), gain, state.size, now - self._clock))
         self._clock, self._level = now, state.objective
         if self.verbose:
             print(self.trace[-1], file=sys.stderr)

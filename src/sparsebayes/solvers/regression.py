@@ -37,11 +37,11 @@ class NoiseCollapseWarning(UserWarning):
 class NoiseOptions:
     """What a user says of Gaussian noise, in the user's units.
 
-    likelihood : the specification.  variance : σ² if it is known.  guess : a guess at σ² if it is estimated.
+    likelihood : the specification.  variance : σ² if it is known, of several outputs maybe one each.  guess : a guess at σ² if it is estimated.
     """
 
     likelihood: Gaussian
-    variance: float | None = None
+    variance: Any = None
     guess: float | None = None
 
     def model(self, units: Units) -> GaussianNoise:
@@ -57,6 +57,13 @@ class NoiseOptions:
         """The noise in the solver's units, an estimate of it starting from the guess if there is one."""
         noise, beta = self.model(units), self.guessed_precision(units)
         return noise if beta is None or not noise.estimate else replace(noise, beta=min(beta, noise.beta_max))
+
+    def per_output(self, outputs: int) -> NoiseOptions:
+        """The options of an objective that is divided by the number of outputs: a prior on the noise counts once."""
+        if self.likelihood.prior is None or outputs == 1:
+            return self
+        c, d = self.likelihood.prior
+        return replace(self, likelihood=Gaussian((c / outputs, d / outputs), self.likelihood.variance))
 
     def guessed_precision(self, units: Units) -> float | None:
         """The guess as a precision in the solver's units; None if there is none."""
@@ -75,17 +82,19 @@ def checked_variance(value: Any, name: str) -> float | None:
 def solve_regression(
     quadratic: Quadratic, units: Units, noise: NoiseOptions, prior: Prior, solver: Solver, monitor: FitMonitor
 ) -> Result:
-    """Solve the problem of the statistics (quadratic, units) and return the solution in the user's units.
-
-    With a guess at the noise variance, functions are first selected with the noise held there.
-    """
+    """Solve the problem of the statistics (quadratic, units) and return the solution in the user's units."""
     prior, monitor = prior.resolve(units.n), monitor.in_units(units)
     problem = Problem(quadratic, prior, noise.model(units), prior.units(units.unit, units.kept))
+    return report(solve_problem(problem, units, noise, solver, monitor), units, monitor)
+
+
+def solve_problem(problem: Problem, units: Units, noise: NoiseOptions, solver: Solver, monitor: FitMonitor) -> Solution:
+    """The solution of a problem; with a guess at the noise variance, functions are first selected at that."""
     guess = noise.guessed_precision(units)
     if guess is None or not problem.noise.estimate:
         solution = monitor.best_of(solver.solve(problem, monitor))
         remark_misfit(solution.state, units, monitor)
-        return report(solution, units, monitor)
+        return solution
     held = replace(problem, noise=GaussianNoise(min(guess, problem.noise.beta_max), estimate=False))
     solution = Solution(unlimited(solver).solve(held, monitor).state.under(problem), False)
     monitor.modes.clear()  # of another problem
@@ -93,7 +102,7 @@ def solve_regression(
         solution = solver.solve(problem, monitor, solution.state)
         # so many functions may have come in that they reproduce t, which those added one by one need not do
         solution = solver.solve(problem, monitor) if solution.state.at_noise_floor else solution
-    return report(monitor.best_of(solution), units, monitor)
+    return monitor.best_of(solution)
 
 
 def remark_misfit(state: State, units: Units, monitor: FitMonitor) -> None:

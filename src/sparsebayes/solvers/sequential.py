@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparsebayes._array import asfloat64, to_numpy
+from sparsebayes._array import asfloat64, row_lengths, to_numpy
 from sparsebayes._checks import require_whole
+from sparsebayes.core.groups import GroupedState
 from sparsebayes.core.newton import polish
 from sparsebayes.core.posterior import SPANNED, Problem, State
 from sparsebayes.core.solver import Effort, Monitor, Solution, Solver, first_state
@@ -71,7 +72,7 @@ class Sequential(Solver):
                 state = self._annealed(state, walk)
             return Solution(state, True)
         except Stopped as stopped:
-            state = stopped.state.exact() if isinstance(stopped.state, Table) else stopped.state
+            state = stopped.state.exact() if isinstance(stopped.state, Table | GroupTable) else stopped.state
             return Solution(polish(state) if self.polish else state, False)
 
     def _annealed(self, state: State, walk: Walk) -> State:
@@ -92,14 +93,14 @@ class Sequential(Solver):
                 return state
             state = polish(state)
             walk.note("polished", state.size, state)
-            table = Table(state)
+            table = table_of(state)
             target = table.target()
             if _crawling(table, target, table.gains(target), walk.tol):
                 return state
 
     def _run(self, state: State, walk: Walk, tol: float) -> State:
         """Actions until converged."""
-        table, pointer, actions = Table(state), 0, 0
+        table, pointer, actions = table_of(state), 0, 0
         while True:
             walk.advance(table)
             target = table.target()
@@ -107,7 +108,7 @@ class Sequential(Solver):
             if _converged(table, target, gains, tol) or (self.polish and _crawling(table, target, gains, tol)):
                 state = _update_noise(table.exact())
                 moved = abs(math.log(state.beta / table.beta)) > (1e-3 if self.polish else tol)
-                table = Table(state)
+                table = table_of(state)
                 if not moved:
                     walk.note("acted", actions, state)
                     return state
@@ -117,7 +118,7 @@ class Sequential(Solver):
             actions += 1
             if table.broken or actions % self.refresh == 0 or actions % self.noise_every == 0:
                 state = table.exact()
-                table = Table(_update_noise(state) if actions % self.noise_every == 0 else state)
+                table = table_of(_update_noise(state) if actions % self.noise_every == 0 else state)
 
     def _select(self, gains: np.ndarray, pointer: int, walk: Walk) -> tuple[int, int]:
         """The function to act on next, and the one after which the next turn begins."""
@@ -129,6 +130,75 @@ class Sequential(Solver):
         later = candidates[candidates >= pointer]
         m = int(later[0] if len(later) else candidates[0])
         return m, m + 1
+
+
+class GroupTable:
+    """The posterior where every function is a group of columns, recomputed after each action.
+
+    It has what `Table` has, without update formulae.
+    """
+
+    broken = False
+
+    def __init__(self, state: State) -> None:
+        self.state, self.problem, self.beta = state, state.problem, state.beta
+
+    @property
+    def objective(self) -> float:
+        """The objective of the state."""
+        return self.state.objective
+
+    @property
+    def J(self) -> list[int]:
+        """The numbers of the active functions."""
+        return self.state.J.tolist()
+
+    @property
+    def size(self) -> int:
+        """How many functions are active."""
+        return self.state.size
+
+    @property
+    def alpha(self) -> np.ndarray:
+        """α of every function, ∞ of those that are not active."""
+        alpha = np.full(self.problem.size, np.inf)
+        alpha[self.state.J] = to_numpy(self.state.alpha)
+        return alpha
+
+    def exact(self) -> State:
+        """The state."""
+        return self.state
+
+    def target(self) -> np.ndarray:
+        """The best α of every function, ∞ for those better out and those in the span of the active ones."""
+        target = to_numpy(self.state.scores.alpha).copy()
+        target[self.state.J] = to_numpy(self.state.best_alpha)
+        return target
+
+    def gains(self, target: np.ndarray) -> np.ndarray:
+        """What moving each α to its target, that of `target()`, adds to the objective."""
+        gains = to_numpy(self.state.scores.gain).copy()
+        gains[self.state.J] = to_numpy(self.state.reestimate_gain)
+        if self.size == 1 and not np.isfinite(target[self.state.J[0]]):
+            gains[self.state.J[0]] = -np.inf  # the last function stays: a model needs one
+        return gains
+
+    def act(self, m: int, alpha: float) -> None:
+        """Add, re-estimate or delete function m so that its precision is `alpha`."""
+        state, position = self.state, np.flatnonzero(self.state.J == m)
+        if not len(position):
+            self.state = state.extended([m], np.asarray([alpha]))
+        elif math.isfinite(alpha):
+            changed = to_numpy(state.alpha).copy()
+            changed[position] = alpha
+            self.state = state.moved(asfloat64(changed, like=state.alpha), state.beta)
+        else:
+            self.state = state.keep(np.delete(np.arange(state.size), position))
+
+
+def table_of(state: State) -> Table | GroupTable:
+    """The posterior in the form that actions are made on."""
+    return GroupTable(state) if isinstance(state, GroupedState) else Table(state)
 
 
 class Table:
@@ -147,7 +217,7 @@ class Table:
         rows = quadratic.rows(state.J)
         whitened = state.inverse_factor @ rows
         self.S = to_numpy(self.beta - self.beta**2 * quadratic.xp.sum(whitened * whitened, axis=0)).copy()
-        self.Q = to_numpy(self.beta * (quadratic.h - state.mean @ rows)).copy()
+        self.Q = to_numpy(self.beta * (quadratic.h - rows.T @ state.mean)).copy()
         self.unit = to_numpy(self.problem.unit)
         self.objective = state.objective
         self.broken = False
@@ -164,10 +234,10 @@ class Table:
 
     def factors(self) -> tuple[np.ndarray, np.ndarray]:
         """(s, q) of every function: those of the active ones from Σ, without cancellation."""
-        s, q = self.S.copy(), self.Q.copy()
+        s, q = self.S.copy(), row_lengths(self.Q).copy()
         variance = self.Sigma.diagonal()
         s[self.J] = 1 / variance - self.alpha[self.J]
-        q[self.J] = self.mean / variance
+        q[self.J] = row_lengths(self.mean) / variance
         return np.maximum(s, 1e-300), q
 
     def target(self) -> np.ndarray:
@@ -220,9 +290,9 @@ class Table:
                 [-self.beta * variance * v[None, :], np.full((1, 1), variance)],
             ]
         )
-        self.mean = np.append(self.mean - self.beta * mean * v, mean)
+        self.mean = np.concatenate([self.mean - self.beta * np.multiply.outer(v, mean), np.asarray(mean)[None]])
         self.S -= variance * error**2
-        self.Q -= mean * error
+        self.Q -= np.multiply.outer(error, mean)
         self.alpha[m] = alpha
         self.J.append(m)
 
@@ -232,20 +302,20 @@ class Table:
         kappa = 1 / (column[j] - inverse)
         products = self._products(column)
         self.Sigma = self.Sigma - kappa * np.outer(column, column)
-        self.mean = self.mean - kappa * mean * column
+        self.mean = self.mean - np.multiply.outer(column, kappa * mean)
         self.S += kappa * products**2
-        self.Q += kappa * mean * products
+        self.Q += np.multiply.outer(products, kappa * mean)
         self.alpha[self.J[j]] = alpha
 
     def _delete(self, m: int) -> None:
         j = self.J.index(m)
         self._change(j, 0.0, np.inf)
         self.Sigma = np.delete(np.delete(self.Sigma, j, axis=0), j, axis=1)
-        self.mean = np.delete(self.mean, j)
+        self.mean = np.delete(self.mean, j, axis=0)
         del self.J[j]
 
 
-def _converged(table: Table, target: np.ndarray, gains: np.ndarray, tol: float) -> bool:
+def _converged(table: Table | GroupTable, target: np.ndarray, gains: np.ndarray, tol: float) -> bool:
     """Whether every |Δ log α| inside is below tol or gains nothing, and no addition gains [TF03, 4.4]."""
     inside = target[table.J]
     if not np.isfinite(inside).all():
@@ -259,7 +329,7 @@ def _converged(table: Table, target: np.ndarray, gains: np.ndarray, tol: float) 
     return bool(((step < tol) | (gains[table.J] < rounding)).all())
 
 
-def _crawling(table: Table, target: np.ndarray, gains: np.ndarray, tol: float) -> bool:
+def _crawling(table: Table | GroupTable, target: np.ndarray, gains: np.ndarray, tol: float) -> bool:
     """Whether only re-estimations of active functions remain, for almost no gain: a polish does them."""
     inside = np.zeros(len(target), dtype=bool)
     inside[table.J] = True

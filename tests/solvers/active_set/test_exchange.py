@@ -7,12 +7,12 @@ from brute import PRIORS, problem_of, random_problem
 
 from sparsebayes.core.posterior import Scores
 from sparsebayes.solvers.active_set.exchange import (
+    Removals,
     best_swaps,
     independent,
     substitutes,
     swapped,
     swapped_together,
-    without_each,
 )
 
 
@@ -26,7 +26,8 @@ def _state(seed, prior=None, xp=np, M=40):
 @pytest.mark.parametrize("seed", range(3))
 def test_scores_without_each_function_are_those_of_the_state_without_it(seed):
     state = _state(seed)
-    S, Q = without_each(state)
+    without = Removals(state)
+    S, Q = without.S, without.q
     outside = np.setdiff1d(np.arange(40), state.J)
     for j in range(state.size):
         scores = Scores(state.keep(np.delete(np.arange(state.size), j)))

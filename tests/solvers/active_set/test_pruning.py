@@ -8,6 +8,9 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sparsebayes import RBF, RelevanceVectorRegressor
 from sparsebayes.bases import CentredBasis
 from sparsebayes.bases.operators import KernelMatrix
+from sparsebayes.core.noise import GaussianNoise
+from sparsebayes.core.posterior import Problem
+from sparsebayes.core.prior import Uniform
 from sparsebayes.core.quadratic import DenseQuadratic
 from sparsebayes.datasets import make_sinc2d
 from sparsebayes.rows.memory import summarise
@@ -31,7 +34,8 @@ def _quadratic(X, t):
 
 
 def _pool(quadratic, most):
-    return candidate_pool(quadratic, most, SETTINGS)
+    problem = Problem(quadratic, Uniform(), GaussianNoise(10.0), np.ones(quadratic.size))
+    return candidate_pool(problem, most, SETTINGS)
 
 
 def _farthest(X, first, size):

@@ -14,29 +14,109 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparsebayes._array import Array, NotPositiveDefinite, asfloat64, lower_transposed_times, take, to_numpy
+from sparsebayes._array import (
+    Array,
+    NotPositiveDefinite,
+    asfloat64,
+    at_least,
+    column_squares,
+    lower_transposed_times,
+    row_squares,
+    take,
+    to_numpy,
+)
+from sparsebayes.core.groups import GroupedState, spectra
 from sparsebayes.core.posterior import State
 
-
-def without_each(state: State) -> tuple[Array, Array]:
-    """S and Q of all M functions once the active function of that row is deleted, each (S, M)."""
-    scores, spread = state.scores, state.variance**0.5
-    scaled = state.inverse_factor * (state.beta / spread)[None, :]
-    Q = lower_transposed_times(scaled, scores.whitened)
-    S = Q * Q  # from here on in place: these are the largest arrays of a fit
-    S += scores.S[None, :]
-    Q *= (state.mean / spread)[:, None]
-    Q += scores.Q[None, :]
-    return S, Q
+LITTLE = 1e-6  # nats for each unit of ‖Q‖²/tr S: the order of groups that gain nothing on average
 
 
-def ranking(S: Array, Q: Array, active: np.ndarray) -> np.ndarray:
-    """Q²/S, with which the gain of adding a function grows; 0 for the active ones."""
-    ratio = Q * Q
-    ratio /= S
-    ratio = to_numpy(ratio)
-    ratio[:, active] = 0.0
-    return ratio
+class Removals:
+    """What every candidate would gain once the active function of a row is deleted.
+
+    S, q : (S, M) the scores of all M functions then; of several outputs, q is the length over them.
+    """
+
+    def __init__(self, state: State) -> None:
+        scores, spread = state.scores, state.variance**0.5
+        scaled = state.inverse_factor * (state.beta / spread)[None, :]
+        change = lower_transposed_times(scaled, scores.whitened)  # βT_jm/√Σ_jj
+        self.state, self.S = state, change * change  # from here on in place: these are the largest arrays of a fit
+        if state.mean.ndim == 1:
+            change *= (state.mean / spread)[:, None]
+            change += scores.Q[None, :]
+            self.q = change
+        else:  # ‖Q_m + change·μ_j/√Σ_jj‖² over the outputs
+            mean = state.mean / spread[:, None]
+            change *= 2 * (mean @ scores.Q.T)
+            change += self.S * row_squares(mean)[:, None] + row_squares(scores.Q)[None, :]
+            self.q = at_least(change, 0.0) ** 0.5
+        self.S += scores.S[None, :]
+
+    def ratio(self) -> np.ndarray:
+        """q²/S, with which the gain of adding a function grows, (S, M); 0 for the active ones."""
+        ratio = self.q * self.q
+        ratio /= self.S
+        ratio = to_numpy(ratio)
+        ratio[:, self.state.J] = 0.0
+        return ratio
+
+    def factors(self, into: np.ndarray) -> tuple[Array, Array]:
+        """(s, q) of one function `into` (S,) for each deleted one."""
+        each = np.arange(self.state.size)
+        return asfloat64(to_numpy(self.S)[each, into], like=self.state.alpha), asfloat64(
+            to_numpy(self.q)[each, into], like=self.state.alpha
+        )
+
+
+class GroupRemovals:
+    """The same where every function is a group of columns: S_m + β²F_jmᵀF_jm and Q_m + βF_jmᵀL⁻¹μ_j.
+
+    F_j = L⁻¹T_j with Σ_jj = LLᵀ. Groups are ranked by ‖Q‖²/tr S.
+    """
+
+    def __init__(self, state: GroupedState) -> None:
+        self.state = state
+        self._removed = [self._removal(k) for k in range(state.size)]
+
+    def _removal(self, position: int) -> tuple[np.ndarray, np.ndarray]:
+        """βF_j (d, columns), and L⁻¹μ_j (d, T)."""
+        state, own = self.state, self.state.column_positions([position])
+        covariance, mean = map(to_numpy, state.block(position))
+        inverse = np.linalg.inv(np.linalg.cholesky(covariance))
+        products = to_numpy(take(state.inverse_factor, own, axis=1)).T @ to_numpy(state.scores.whitened)
+        return state.beta * (inverse @ products), inverse @ mean
+
+    def ratio(self) -> np.ndarray:
+        """What adding each group would gain if its λ were all the same, (S, groups); 0 for the active ones."""
+        state, groups = self.state, self.state.problem.groups
+        size, trace = groups.sizes, np.sum(to_numpy(state.scores.S), axis=1)
+        ratio, Q = np.zeros((state.size, groups.count)), to_numpy(state.scores.Q)
+        for row, (F, mean) in zip(ratio, self._removed, strict=True):
+            power = np.bincount(groups.label, row_squares(Q + F.T @ mean), groups.count)
+            u = power / np.maximum(trace + np.bincount(groups.label, column_squares(F), groups.count), 1e-300)
+            row[:] = 0.5 * size * np.where(u > 1, u - 1 - np.log(np.maximum(u, 1.0)), 0.0) + LITTLE * u
+        ratio[:, state.J] = 0.0
+        return ratio
+
+    def factors(self, into: np.ndarray) -> tuple[Array, Array]:
+        """(λ, √c) of one group `into` (S,) for each deleted one, (S, d) each."""
+        state, groups = self.state, self.state.problem.groups
+        factors = np.zeros((2, state.size, int(groups.sizes.max())))
+        gram, Q = groups.block_of, to_numpy(state.scores.Q)
+        whitened = to_numpy(state.scores.whitened)
+        for k, (m, (F, mean)) in enumerate(zip(into.tolist(), self._removed, strict=True)):
+            columns = groups.columns([m])
+            W, F = whitened[:, columns], F[:, columns]
+            S = state.beta * to_numpy(gram(m)) - state.beta**2 * (W.T @ W) + F.T @ F
+            factors[:, k, : len(columns)] = spectra(S, Q[columns] + F.T @ mean, state.beta)
+        s, q = factors
+        return asfloat64(s, like=state.alpha), asfloat64(q, like=state.alpha)
+
+
+def removals(state: State) -> Removals | GroupRemovals:
+    """What every candidate would gain in place of each active function."""
+    return GroupRemovals(state) if isinstance(state, GroupedState) else Removals(state)
 
 
 def best_in_each_row(ratio: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
@@ -55,8 +135,9 @@ def best_in_each_row(ratio: np.ndarray, number: int) -> tuple[np.ndarray, np.nda
 
 def substitutes(state: State, number: int) -> np.ndarray:
     """The functions that would gain most without one of the active functions, `number` for each."""
-    ratio = ranking(*without_each(state), state.J)
-    return np.unique(best_in_each_row(ratio, min(number, ratio.shape[1] - state.size))[0])
+    ratio = removals(state).ratio()
+    best, values = best_in_each_row(ratio, min(number, ratio.shape[1] - state.size))
+    return np.unique(best[values > 0])
 
 
 @dataclass(frozen=True)
@@ -70,18 +151,18 @@ class Swaps:
 
 def best_swaps(state: State) -> Swaps:
     """The best of all candidates for every active function."""
-    S, Q = without_each(state)
-    return swaps_into(state, np.argmax(ranking(S, Q, state.J), axis=1), S, Q)
+    without = removals(state)
+    return swaps_into(np.argmax(without.ratio(), axis=1), without)
 
 
-def swaps_into(state: State, into: np.ndarray, S: Array, Q: Array) -> Swaps:
-    """Every active function for the function `into` (S,), with S and Q of `without_each`.
+def swaps_into(into: np.ndarray, without: Removals | GroupRemovals) -> Swaps:
+    """Every active function for the function `into` (S,).
 
     The gain is the change of the objective with the other precisions and the noise fixed.
     """
+    state = without.state
     prior, beta = state.problem.prior, state.beta
-    each = np.arange(state.size)
-    s, q = (asfloat64(to_numpy(x)[each, into], like=state.alpha) for x in (S, Q))
+    s, q = without.factors(into)
     unit = take(state.problem.unit, into)
     alpha = prior.maximise(s, q, beta, unit)
     gain = to_numpy(prior.gain(alpha, s, q, beta, unit) - state.keep_gain)
@@ -124,11 +205,15 @@ def independent(state: State, J: np.ndarray, most: int, independence: float) -> 
     """Positions in J, at most `most`, of functions with |cosines| below `independence` in the metric C⁻¹."""
     if len(J) < 2 or most == 1:
         return np.arange(min(len(J), 1))
-    whitened = to_numpy(state.scores.whitened)[:, J]
-    gram = to_numpy(state.problem.quadratic.gram(J))
+    columns = np.asarray(state.problem.columns(J))
+    whitened = to_numpy(state.scores.whitened)[:, columns]
+    gram = to_numpy(state.problem.quadratic.gram(columns))
     products = state.beta * gram - state.beta**2 * (whitened.T @ whitened)  # φ_iᵀC⁻¹φ_j
     norms = np.sqrt(np.maximum(products.diagonal(), 1e-300))
     cosine = np.abs(products) / np.outer(norms, norms)
+    if isinstance(state, GroupedState):  # of two groups the largest
+        first = np.flatnonzero(np.diff(state.problem.groups.label[columns], prepend=-1))
+        cosine = np.maximum.reduceat(np.maximum.reduceat(cosine, first, axis=0), first, axis=1)
     chosen = [0]
     for k in range(1, len(J)):
         if len(chosen) < most and cosine[k, chosen].max() < independence:

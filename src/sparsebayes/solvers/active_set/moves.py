@@ -56,11 +56,11 @@ class Moves(Solver):
         everything : whether all candidates are in the pool.
         """
         settings, beta = self.settings, problem.noise.beta
-        first, level, pool = first_state(problem), settings.level, np.arange(problem.quadratic.size)
+        first, level, pool = first_state(problem), settings.level, np.arange(problem.size)
         if everything:
             level = settings.level_of_all
         else:
-            pool = candidate_pool(problem.quadratic, self.pool, settings)
+            pool = candidate_pool(problem, self.pool, settings)
         rivals = []
         if len(pool) >= settings.smallest_pool:
             outcomes = pruned_pools(problem, pool, level * beta, beta, settings.initialise, settings)
@@ -102,7 +102,7 @@ class Moves(Solver):
         until the model reproduces the targets, and the noise is gone.
         """
         most = self.settings.saturated * state.problem.quadratic.n
-        return state.problem.noise.estimate and state.size > max(self.settings.crowded, most)
+        return state.problem.noise.estimate and len(state.active.J) > max(self.settings.crowded, most)
 
     def _choose(self, state: State, least_gain: float) -> np.ndarray:
         """Candidates in order of gain, each nearly orthogonal in C⁻¹ to those before it."""
@@ -134,14 +134,14 @@ class Moves(Solver):
     def exchange_all(self, state: State, walk: Walk) -> State:
         """Exchange rounds; on a small problem, all candidates are then pruned together, and exchanged again."""
         state = self.exchange(state, walk)
-        if self.exchanges and state.problem.quadratic.size <= self.settings.small:
+        if self.exchanges and state.problem.size <= self.settings.small:
             state = self.exchange(self._prune_all(state, walk), walk)
         return state
 
     def exchange(self, state: State, walk: Walk) -> State:
         """Exchange rounds, until one gains too little for another."""
         settings = self.settings
-        small = state.problem.quadratic.size <= settings.small
+        small = state.problem.size <= settings.small
         for _ in range(self.exchanges if small else 2 * self.exchanges):
             before, enough = state, settings.loose if small else settings.exchange_gain * state.size
             state = self.better(state, self._with_substitutes(state), walk)
@@ -157,7 +157,7 @@ class Moves(Solver):
             return None
         number = self.substitutes
         if number is None:
-            candidates = state.problem.quadratic.size / (settings.candidates_per_substitute * state.size)
+            candidates = state.problem.size / (settings.candidates_per_substitute * state.size)
             number = min(max(round(candidates), settings.substitutes[0]), settings.substitutes[1])
         others = substitutes(state, number)
         union = joined(state, others, np.full(len(others), float(np.median(to_numpy(state.alpha)))))
@@ -165,7 +165,7 @@ class Moves(Solver):
 
     def _prune_all(self, state: State, walk: Walk) -> State:
         """All candidates pruned from two precisions: what MacKay's updates find from the full basis."""
-        settings, everything = self.settings, np.arange(state.problem.quadratic.size)
+        settings, everything = self.settings, np.arange(state.problem.size)
         for level in (settings.level * state.beta, float(np.median(to_numpy(state.alpha)))):
             for rival in pruned_pools(state.problem, everything, level, state.beta, settings.compare_all, settings):
                 state = self.better(state, rival, walk)
@@ -177,7 +177,7 @@ class Moves(Solver):
         if rival is None:
             return state
         settings = self.settings
-        small = state.problem.quadratic.size <= settings.small  # scoring all candidates costs almost nothing
+        small = state.problem.size <= settings.small  # scoring all candidates costs almost nothing
         steps = settings.steps_after_pruning if small else settings.steps_between_swaps
         with walk.trial(state):
             most = max(settings.crowded, 2 * state.size)
@@ -252,7 +252,7 @@ class Moves(Solver):
         The solution is None if it would have far more than `few` functions.
         """
         settings = self.settings
-        if not few or not settings.smallest_pool <= problem.quadratic.size <= settings.small:
+        if not few or not settings.smallest_pool <= problem.size <= settings.small:
             return None, False
         state = maximise_jointly(self.initialise(problem, walk, everything=True), settings.loose, settings.first_steps)
         if state.at_noise_floor or state.size > 2 * few:  # swaps will not make it so small

@@ -10,35 +10,35 @@ from dataclasses import replace
 
 import numpy as np
 
-from sparsebayes._array import Indices, NotPositiveDefinite, asfloat64, take, to_numpy
+from sparsebayes._array import Indices, NotPositiveDefinite, asfloat64, to_numpy
 from sparsebayes.core.newton import maximise_jointly
 from sparsebayes.core.posterior import Problem, State
 from sparsebayes.core.prior import Uniform
-from sparsebayes.core.quadratic import Quadratic
 from sparsebayes.solvers.active_set.settings import ActiveSetSettings
 from sparsebayes.solvers.fixed_point import mackay_step
 
 
-def candidate_pool(quadratic: Quadratic, most: int, settings: ActiveSetSettings) -> np.ndarray:
-    """At most `most` functions, and no more than half the rows, that the first model is pruned from.
+def candidate_pool(problem: Problem, most: int, settings: ActiveSetSettings) -> np.ndarray:
+    """At most `most` functions, of no more columns than half the rows, that the first model is pruned from.
 
     Functions far apart, if the quadratic knows which are: then every function has one like it in the pool.
     Else functions spread over the range of h = φᵀt. Neither chance nor the order of the functions matters.
     """
+    quadratic, h = problem.quadratic, problem.projections
+    single = problem.size == quadratic.size  # every function is one column
     # rounded: a sum of weights may be a rounding error away from a whole number
-    size = int(min(most, quadratic.size, round(quadratic.n, 6) / 2))
-    h = to_numpy(quadratic.h)
-    if quadratic.products is not None and size:
+    size = int(min(most, problem.size, round(quadratic.n, 6) / 2 * problem.size / quadratic.size))
+    if quadratic.products is not None and size and single:
         # starting from the largest |h|, which the sign of t does not change
         order = np.argsort(-np.abs(h), kind="stable")
         chosen = quadratic.products.far_apart(order, max(1, round(settings.spread_share * size)))
         if chosen is not None:
             return chosen
     order = np.argsort(h, kind="stable")
-    places = np.linspace(0, quadratic.size - 1, size)
+    places = np.linspace(0, problem.size - 1, size)
     # rounded towards the nearer end, in the middle to the larger |h|: the sign of t does not matter either
     below, above = (np.abs(h[order[round_(places).astype(np.int64)]]) for round_ in (np.floor, np.ceil))
-    middle = 0.5 * (quadratic.size - 1)
+    middle = 0.5 * (problem.size - 1)
     lower = (places < middle) | ((places == middle) & (below > above))
     return order[np.where(lower, np.floor(places), np.ceil(places)).astype(np.int64)]
 
@@ -53,13 +53,13 @@ def prune(state: State, rounds: int, power: float, hopeless: float) -> State | N
     try:
         for _ in range(rounds):
             alpha, beta = mackay_step(state, power)
-            if state.size > state.problem.quadratic.n / 2:
+            if len(state.active.J) > state.problem.quadratic.n / 2:
                 beta = state.beta
             keep = np.flatnonzero(to_numpy(alpha) < hopeless * beta)
             if not len(keep):
                 return state
             if len(keep) < state.size:
-                state = State(state.problem, state.active.keep(keep), take(alpha, keep), beta)
+                state = state.keep(keep, alpha, beta)
                 continue
             settled = float(np.abs(np.log(to_numpy(alpha / state.alpha))).max()) < 0.3 * power
             state = state.moved(alpha, beta)
@@ -90,11 +90,12 @@ def pruned_pools(
             start = under.start(J, asfloat64(np.full(len(J), alpha), like=problem.quadratic.h), beta)
             # of functions that are almost parallel only the first: pruning would not decide between them
             alike = np.abs(to_numpy(start.active.G)) > 1 - settings.parallel
-            if np.count_nonzero(alike) > start.size:  # more than the diagonal
+            single = len(alike) == start.size  # every function is one column
+            if single and np.count_nonzero(alike) > start.size:  # more than the diagonal
                 start = start.keep(np.flatnonzero(~np.triu(alike, 1).any(axis=0)))
             survivors = prune(start, *how, settings.hopeless)
             if survivors is not None and under is relaxed:
-                survivors = State(problem, survivors.active, survivors.alpha, survivors.beta)
+                survivors = problem.state(survivors.active, survivors.alpha, survivors.beta)
                 survivors = maximise_jointly(survivors, settings.loose, settings.first_steps)
         except NotPositiveDefinite:
             continue

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sparsebayes._array import NotPositiveDefinite, to_numpy
+from sparsebayes._array import NotPositiveDefinite, column_squares, take, to_numpy
 from sparsebayes._checks import is_number
 from sparsebayes.core.newton import maximise_jointly
 from sparsebayes.core.noise import GaussianNoise
@@ -183,7 +183,8 @@ class LargeNeighbourhoods:
 
     def _most(self, state: State) -> int:
         """Most functions of a model that is regrown: so many do not reproduce the target."""
-        return max(state.size, min(2 * self.moves.settings.crowded, int(state.problem.quadratic.n / 2)))
+        columns = len(state.active.J) / state.size
+        return max(state.size, min(2 * self.moves.settings.crowded, int(state.problem.quadratic.n / (2 * columns))))
 
     def _annealed(self, state: State) -> State:
         """The state, or what noise annealing finds if that is better."""
@@ -271,7 +272,7 @@ class LargeNeighbourhoods:
         settings, problem = self.moves.settings, incumbent.problem
         beta = min(noise * incumbent.beta, problem.noise.beta_max)
         held = replace(problem, noise=GaussianNoise(beta, estimate=False))
-        rich = State(held, rest.active, rest.alpha, beta)
+        rich = held.state(rest.active, rest.alpha, beta)
         rich = maximise_jointly(rich, settings.loose_trial, settings.trial_steps)
         return self.moves.grow(rich, self.walk, settings.rich_gain, self._most(incumbent))
 
@@ -279,9 +280,12 @@ class LargeNeighbourhoods:
 def related(state: State, position: int, size: int) -> np.ndarray:
     """The positions of the `size` functions most correlated with one in the posterior, itself among them.
 
-    |Σ_ij|/√(Σ_ii Σ_jj): the weights of functions that do the same work trade off against each other.
+    Σ_ij²/(Σ_ii Σ_jj), summed over the columns of both: the weights of functions that do the same work trade off
+    against each other.
     """
-    row = np.abs(to_numpy(state.covariance[position, :])) / np.sqrt(to_numpy(state.variance))
+    own = take(state.covariance, state.column_positions([position]))
+    scale = take(state.variance, state.column_positions([position]))
+    row = to_numpy(state.of_functions(column_squares(own / scale[:, None] ** 0.5) / state.variance)).copy()
     row[position] = np.inf
     return np.argsort(-row, kind="stable")[:size]
 

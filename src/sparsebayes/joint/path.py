@@ -1,0 +1,219 @@
+"""The paths of regressions with several outputs, groups of columns, or columns without a prior."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from sparsebayes._array import Array, asfloat64, namespace, to_numpy
+from sparsebayes._checks import is_number, warn
+from sparsebayes.bases.operators import Operator
+from sparsebayes.core.noise import Gaussian
+from sparsebayes.core.prior import Prior
+from sparsebayes.core.quadratic import Quadratic
+from sparsebayes.core.result import Result
+from sparsebayes.core.solver import Solver
+from sparsebayes.core.units import Units
+from sparsebayes.joint.outputs import Outputs
+from sparsebayes.joint.regression import JointPath, Sharing, check_groups, output_squares
+from sparsebayes.joint.result import JointResult, SeparateResults, constant_outputs
+from sparsebayes.joint.unpenalised import check_unpenalised
+from sparsebayes.rows.memory import summarise
+from sparsebayes.rows.validation import check_outputs, check_targets, has_outputs
+from sparsebayes.solvers.active_set import ActiveSet
+from sparsebayes.solvers.monitor import FitMonitor
+from sparsebayes.solvers.regression import NoiseOptions, checked_variance
+
+
+@dataclass(frozen=True, eq=False)
+class JointRequest:
+    """What a user asks for: groups, columns without a prior, one noise variance for all outputs."""
+
+    groups: Any = None
+    unpenalised: Any = None
+    shared_noise: bool = False
+
+    @property
+    def wanted(self) -> bool:
+        """Whether there are groups or columns without a prior."""
+        return self.groups is not None or self.unpenalised is not None
+
+    def require_gaussian(self, likelihood: Any, y: Any) -> None:
+        """Raise ValueError for a likelihood that is not Gaussian, or has a variance for each row."""
+        what = "groups" if self.groups is not None else "unpenalised" if self.unpenalised is not None else "y"
+        if not isinstance(likelihood, Gaussian):
+            given = f"an array of shape {np.shape(y)}" if what == "y" else "a value"
+            raise ValueError(f"{what} needs Gaussian noise, got {given} with likelihood={likelihood!r}.")
+
+    def sharing(self, M: int, outputs: Outputs | None = None) -> Sharing:
+        """Which of M columns share a precision."""
+        groups, unpenalised = check_groups(self.groups, M), check_unpenalised(self.unpenalised, M)
+        if unpenalised is not None and len(unpenalised) == M:
+            raise ValueError(f"unpenalised names all {M} columns: at least one must be left to be selected.")
+        return Sharing(groups, unpenalised, outputs, self.shared_noise)
+
+
+SEPARATE = JointRequest()
+
+
+def joint_path(
+    operator: Operator,
+    y: Any,
+    weights: Array | None,
+    center: bool,
+    noise: NoiseOptions,
+    request: JointRequest,
+    like: Array | None,
+) -> Any:
+    """The path of a regression with all rows in memory."""
+    N, M = operator.shape
+    several, outputs = has_outputs(y), None
+    t = check_outputs(y, N, like) if several else check_targets(y, N, like=like)
+    if several:
+        varies = ~_constant(t, weights, center)
+        if not varies.all():
+            return ConstantOutputs(operator, t, weights, center, noise, request, varies)
+        outputs, noise = outputs_of(t, weights, center, noise, request.shared_noise)
+        t = outputs.targets(t)
+
+    def read() -> tuple[Quadratic, Units, Array]:
+        quadratic, units = summarise(operator, t, weights, center, merge=request.groups is None)
+        return quadratic, units, output_squares(units.scaled(t), weights) if several else t
+
+    return JointPath(read, noise, request.sharing(M, outputs))
+
+
+def outputs_of(
+    Y: Array, weights: Array | None, center: bool, noise: NoiseOptions, shared: bool
+) -> tuple[Outputs, NoiseOptions]:
+    """How outputs are scaled for the solver, and what is known of the noise then.
+
+    A noise variance for each output that is known scales the outputs by it; then the noise variance is 1.
+    """
+    variance, T = noise.variance, int(Y.shape[1])
+    if variance is not None and not is_number(variance):
+        known = np.asarray(variance, dtype=np.float64)
+        if known.shape != (T,) or not (np.isfinite(known) & (known > 0)).all():
+            raise ValueError(
+                f"noise_variance must be a number > 0 or one for each of {T} outputs, got shape {known.shape}."
+            )
+        return Outputs(asfloat64(np.sqrt(known), like=Y)), replace(noise, variance=1.0)
+    noise = replace(noise, variance=checked_variance(variance, "noise_variance"))
+    if shared or noise.variance is not None:
+        return Outputs.shared(Y), noise
+    return Outputs(_spread(Y, weights, center)), replace(noise, guess=None)
+
+
+def _spread(Y: Array, weights: Array | None, center: bool) -> Array:
+    """The root mean square of every output (T,), about its mean with an intercept."""
+    xp = namespace(Y)
+    counts = xp.ones_like(Y[:, 0]) if weights is None else weights
+    n = float(xp.sum(counts))
+    deviation = Y - (counts @ Y / n)[None, :] if center else Y
+    peak = xp.max(xp.abs(deviation), axis=0)
+    return peak * xp.sqrt(counts @ (deviation / peak[None, :]) ** 2 / n)
+
+
+def _constant(Y: Array, weights: Array | None, center: bool) -> np.ndarray:
+    """Which outputs an intercept (or zero, without one) reproduces exactly, (T,)."""
+    rows = to_numpy(Y) if weights is None else to_numpy(Y)[to_numpy(weights) > 0]
+    alike = (rows == rows[:1]).all(axis=0)
+    return alike if center else alike & (rows[0] == 0)
+
+
+@dataclass(frozen=True, eq=False)
+class ConstantOutputs:
+    """Outputs of which some are constant: these are left out, and their models are their constants.
+
+    varies : (T,) which outputs are not constant.
+    """
+
+    operator: Operator
+    t: Array
+    weights: Array | None
+    center: bool
+    noise: NoiseOptions
+    request: JointRequest
+    varies: np.ndarray
+    default_solver = ActiveSet()
+
+    def fit(self, prior: Prior, solver: Solver, monitor: FitMonitor) -> Result:
+        """The model of the outputs that vary, completed by the constants, with a warning."""
+        constant = np.flatnonzero(~self.varies)
+        warn(f"y is constant in output(s) {constant.tolist()}: the models of these outputs are their constants.")
+        t, values = self.t, to_numpy(self.t[0, :])
+        n = float(t.shape[0]) if self.weights is None else float(namespace(t).sum(self.weights))
+        variance = float(self.noise.variance) if is_number(self.noise.variance) else 0.0  # type: ignore[arg-type]
+        if not self.varies.any():
+            return constant_outputs(values, n, self.center, variance, t)
+        varying = namespace(t).stack([t[:, int(k)] for k in np.flatnonzero(self.varies)], axis=1)
+        padded = varying if varying.shape[1] > 1 else namespace(t).concat([varying, varying], axis=1)
+        noise = self.noise
+        if noise.variance is not None and not is_number(noise.variance):
+            known = np.asarray(noise.variance)[self.varies]
+            noise = replace(noise, variance=known if len(known) > 1 else np.repeat(known, 2))
+        path = joint_path(self.operator, padded, self.weights, self.center, noise, self.request, t)
+        return completed(path.fit(prior, solver, monitor), values, self.varies)
+
+
+def completed(result: JointResult, values: np.ndarray, varies: np.ndarray) -> JointResult:
+    """The result with the outputs that are constant: no weights, and a noise variance of 0."""
+    mean, intercept, scales = np.zeros((len(result.active), len(varies))), values.copy(), np.zeros(len(varies))
+    count = int(varies.sum())
+    mean[:, varies] = to_numpy(result.mean)[:, :count]
+    intercept[varies] = to_numpy(result.intercept)[:count]
+    scales[varies] = to_numpy(result.output_scales)[:count]
+    like = result.mean
+    return replace(
+        result,
+        mean=asfloat64(mean, like=like),
+        intercept=asfloat64(intercept, like=like),
+        output_scales=asfloat64(scales, like=like),
+        log_evidence=math.inf,
+    )
+
+
+def statistics_joint_path(rows: Any, center: bool, noise: NoiseOptions, request: JointRequest) -> Any:
+    """The path of a regression on rows that were read in chunks."""
+    outputs = None
+    if rows.outputs > 1:
+        spread = namespace(rows.origin).sqrt(rows.target_squares(center) / rows.n)
+        if not (to_numpy(spread) > 0).all():
+            constant = np.flatnonzero(to_numpy(spread) <= 0).tolist()
+            raise ValueError(f"y is constant in output(s) {constant}: leave them out of the chunks.")
+        variance, T = noise.variance, rows.outputs
+        shared = request.shared_noise or variance is not None
+        outputs = Outputs(asfloat64(np.ones(T), like=spread) if shared else spread)
+        noise = noise if shared else replace(noise, guess=None)
+
+    def read() -> tuple[Quadratic, Units, Array]:
+        quadratic, units = rows.summarise(center, outputs, merge=request.groups is None)
+        return quadratic, units, _squares_of_rows(rows, center, outputs, units)
+
+    return JointPath(read, noise, request.sharing(rows.width, outputs))
+
+
+def _squares_of_rows(rows: Any, center: bool, outputs: Outputs | None, units: Units) -> Array:
+    """tᵀt of every target of the solver, (T,)."""
+    if outputs is None:
+        return units.norms
+    factor = outputs.targets(namespace(rows.origin).ones_like(rows.origin[None, rows.width :]))[0, :]
+    return rows.target_squares(center) * (factor / units.target_scale) ** 2
+
+
+def fit_each(Phi: Any, y: Any, fit: Callable[..., Result], options: dict[str, Any]) -> SeparateResults:
+    """A model for each column of y (N, T), by the same options."""
+    y = check_outputs(y, y.shape[0]) if not hasattr(y, "dtype") else y
+    variance: Any = options.pop("noise_variance")
+    T = int(y.shape[1])
+    variances: Sequence[Any] = [variance] * T if variance is None or is_number(variance) else list(variance)
+    if len(variances) != T:
+        raise ValueError(
+            f"noise_variance must be a number or one for each of {T} outputs, got {len(variances)} values."
+        )
+    results = [fit(Phi, y[:, t], noise_variance=variances[t], **options) for t in range(T)]
+    return SeparateResults(results)
