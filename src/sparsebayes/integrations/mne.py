@@ -64,8 +64,8 @@ def sparse_bayes(
     maxit, tol : int, float
         Iterations allowed, and what a move must gain in the log evidence.
     prior : Prior or str, optional
-        Prior on the precisions of the sources, as in `sparsebayes.fit`. None is a smoothness prior that charges a
-        source up to log n nats, for the choice among n sources: with the uniform prior, noise at many time points
+        Prior on the precisions of the sources, as in `sparsebayes.fit`. None is a smoothness prior that penalises
+        a source by up to log n nats, for the choice among n sources: with the uniform prior, noise at many time points
         looks like a few weak sources.
     return_residual : bool
         Whether the residual is returned as well.
