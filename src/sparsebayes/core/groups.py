@@ -33,10 +33,9 @@ class Groups:
     """
 
     def __init__(self, quadratic: Quadratic, label: np.ndarray) -> None:
-        self.quadratic, self.label = quadratic, label
-        self.sizes = np.bincount(label)
-        self.count = len(self.sizes)
-        self._order, self._start = np.argsort(label, kind="stable"), np.cumsum(self.sizes) - self.sizes
+        self.quadratic, self.label, self.sizes = quadratic, label, np.bincount(label)
+        self.count, self._order = len(self.sizes), np.argsort(label, kind="stable")
+        self._start = np.cumsum(self.sizes) - self.sizes
         self.first = self._order[self._start]
         alike = [np.flatnonzero(self.sizes == d) for d in np.unique(self.sizes)]
         self.by_size = [(J, self.columns(J).reshape(len(J), -1)) for J in alike]

@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -83,7 +82,7 @@ class State:
 
     # here every function is one column; in `core.groups` it has several
 
-    sizes: Any = 1.0  # columns of each function
+    sizes: Array = 1.0  # columns of each function
 
     def _functions(self, alpha: Array) -> tuple[np.ndarray, Array]:
         """The numbers of the active functions, and α of each of their columns."""

@@ -29,6 +29,10 @@ class Products(ABC):
     def residual(self, J: Indices, weights: Array) -> Any:
         """‖t − Φ_J w‖² for w = weights (|J|,), or of every output for (|J|, T), from the data: without cancellation."""
 
+    def posterior(self, J: Indices, alpha: Array, beta: float) -> tuple[Array, Array] | None:
+        """μ (|J|,) or (|J|, T) and diag Σ (|J|,) with the functions J active at α, in N²|J| steps; None if unknown."""
+        return None
+
     def far_apart(self, order: np.ndarray, size: int) -> np.ndarray | None:
         """`size` functions out of `order` that differ much from each other, `order[0]` among them.
 

@@ -142,7 +142,8 @@ class _Problem:
         together = size if xyz_same_gamma else 1
         labels = np.arange(self.gain.shape[1]) // together
         if prior is None:
-            prior = Smoothness(np.log(labels[-1] + 1) / (together * self.data.shape[1]))  # nats for each weight
+            charge = float(np.log(labels[-1] + 1))
+            prior = Smoothness(charge, once=charge)  # for the choice of a source, however many weights it has
         result = fit(self.gain, self.data, prior=prior, joint=True, shared_noise=True, groups=labels, **settings)
         sources = np.unique(result.active // size)
         active = (sources[:, None] * size + np.arange(size)).ravel()

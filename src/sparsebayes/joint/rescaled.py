@@ -49,6 +49,17 @@ class RescaledProducts(Products):
     def __init__(self, base: Products, columns: Array | None, outputs: Array | None) -> None:
         self.base, self.columns, self.outputs = base, columns, outputs
 
+    def posterior(self, J: Indices, alpha: Array, beta: float) -> tuple[Array, Array] | None:
+        """μ and diag Σ with the functions J active at α: the weights are those of the base divided by r, times f."""
+        own = None if self.columns is None else take(self.columns, J)
+        found = self.base.posterior(J, alpha if own is None else alpha / (own * own), beta)
+        if found is None:
+            return None
+        mean, variance = found
+        if own is not None:
+            mean, variance = scaled_rows(mean, 1 / own), variance / (own * own)
+        return mean if self.outputs is None else mean * self.outputs[None, :], variance
+
     def residual(self, J: Indices, weights: Array) -> Any:
         """‖t − Φ_J w‖² of every output."""
         if self.columns is not None:

@@ -6,13 +6,27 @@ from typing import Any
 
 import numpy as np
 
-from sparsebayes._array import Array, Indices, asfloat64, namespace, row_squares, take
+from sparsebayes._array import (
+    Array,
+    Indices,
+    add_diagonal,
+    asfloat64,
+    at_least,
+    cholesky,
+    column_squares,
+    namespace,
+    row_squares,
+    take,
+    triangular_inverse,
+)
 from sparsebayes.bases.operators import Operator
 from sparsebayes.core.quadratic import DenseQuadratic, Quadratic
 from sparsebayes.core.units import Units
+from sparsebayes.rows.chunks import affordable
 from sparsebayes.rows.lazy import LazyQuadratic, RowProducts
 from sparsebayes.rows.scaled import BATCH, ScaledColumns, random_vector
 
+MANY_ROWS = 1000  # beyond it the covariance of the targets is too large to be factorised often
 DENSE_FUNCTIONS = 256  # up to this many functions all of G is formed at once
 
 
@@ -22,6 +36,7 @@ class ScaledRows(ScaledColumns, RowProducts):
     def __init__(self, columns: ScaledColumns, t: Array, weights: Array | None) -> None:
         super().__init__(columns.operator, columns.kept, columns.means, columns.norms, columns.center)
         self.t, self.weights = t, weights
+        self._table: tuple[Array, Array] | None = None  # columns and targets, once they are needed together
 
     def weighted(self, V: Array) -> Array:
         """W V, W being the diagonal matrix of the weights."""
@@ -40,6 +55,27 @@ class ScaledRows(ScaledColumns, RowProducts):
         """All of G, a batch of columns at a time."""
         parts = [self.rows(range(k, min(k + BATCH, self.size))) for k in range(0, self.size, BATCH)]
         return namespace(self.t).concat(parts, axis=0)
+
+    def posterior(self, J: Indices, alpha: Array, beta: float) -> tuple[Array, Array] | None:
+        """μ and diag Σ with the functions J active at α, through C = I/β + ΦA⁻¹Φᵀ (N, N).
+
+        μ = A⁻¹ΦᵀC⁻¹t and Σ_mm = 1/α − φᵀC⁻¹φ/α². None if there are many rows, or the columns too large for memory.
+        """
+        N, J = int(self.t.shape[0]), np.asarray(J, dtype=np.int64)
+        if N > MANY_ROWS or N * self.size > affordable():
+            return None
+        if self._table is None:
+            columns, t = self.columns(np.arange(self.size)), self.t if self.t.ndim == 2 else self.t[:, None]
+            root = None if self.weights is None else namespace(t).sqrt(self.weights)[:, None]
+            self._table = (columns, t) if root is None else (root * columns, root * t)
+        columns, t = self._table
+        columns = columns if len(J) == self.size else take(columns, J, axis=1)
+        C = (columns / alpha[None, :]) @ columns.T
+        inverse = triangular_inverse(cholesky(add_diagonal(C, 1 / beta * namespace(t).ones_like(C[0, :]))))
+        whitened = inverse @ columns
+        mean = (whitened.T @ (inverse @ t)) / alpha[:, None]
+        variance = at_least(1 - column_squares(whitened) / alpha, 0.0) / alpha
+        return mean if self.t.ndim == 2 else mean[:, 0], variance
 
     def residual(self, J: Indices, weights: Array) -> Any:
         """‖t − Φ_J w‖² of the scaled problem, of every output, from the rows themselves."""

@@ -6,21 +6,26 @@ import numpy as np
 import pytest
 
 from sparsebayes import ActiveSet, SparseBayesRegressor, fit
+from sparsebayes.bases.stacked_operator import as_operator
 from sparsebayes.core.noise import GaussianNoise
 from sparsebayes.core.posterior import Problem
 from sparsebayes.core.prior import Uniform
 from sparsebayes.core.quadratic import DenseQuadratic
+from sparsebayes.joint.prior import share
+from sparsebayes.joint.rescaled import Rescaled
 from sparsebayes.priors import Smoothness
+from sparsebayes.rows.memory import summarise
 from sparsebayes.solvers.active_set.relaxed import (
+    Precisions,
     RelaxedSettings,
     best_of_deletions,
     deletions,
-    most_relevant,
     pruned_by_em,
     relaxable,
     relaxed,
 )
 from sparsebayes.solvers.active_set.search import DEFAULT
+from sparsebayes.solvers.fixed_point import em_step
 
 
 def _spikes(seed, N=60, M=120, active=15, noise=0.01):
@@ -40,11 +45,11 @@ def _problem(seed, prior=None, **kwargs):
     return Problem(quadratic, prior, GaussianNoise(10.0, True, beta_max=1e10), np.ones(Phi.shape[1]))
 
 
-def test_only_for_scarce_rows_a_strict_prior_and_unknown_noise():
+def test_only_for_scarce_rows_and_a_strict_prior():
     problem = _problem(0)
     assert relaxable(problem)
     assert not relaxable(relaxed(problem))
-    assert not relaxable(replace(problem, noise=GaussianNoise(10.0, False)))
+    assert relaxable(replace(problem, noise=GaussianNoise(10.0, False)))
     assert not relaxable(_problem(0, N=60, M=61, active=5))
     assert relaxed(problem).prior == Uniform()
 
@@ -63,10 +68,30 @@ def test_there_is_no_such_start_with_many_candidates():
     assert not relaxable(_problem(0), RelaxedSettings(candidates=100))
 
 
-def test_the_most_relevant_functions_have_the_smallest_alpha():
-    state = _problem(0).start(range(30), np.random.default_rng(0).permutation(30) + 1.0, 10.0)
-    assert most_relevant(state, 1.0) is state
-    assert sorted(most_relevant(state, 0.2).alpha) == list(range(1, 13))
+def test_the_smallest_precisions_are_kept():
+    problem = _problem(0)
+    model = Precisions(problem, np.arange(30), np.random.default_rng(0).permutation(30) + 1.0)
+    assert len(model.smallest(1.0).J) == 30
+    few = model.smallest(12 / problem.quadratic.n)
+    assert sorted(few.alpha) == list(range(1, 13))
+    assert (np.diff(few.J) > 0).all()
+
+
+@pytest.mark.parametrize("T", [1, 3])
+@pytest.mark.parametrize("label", [None, np.arange(30) // 3])
+def test_updates_by_the_rows_are_those_of_the_state(T, label):
+    rng = np.random.default_rng(T)
+    Phi, Y = rng.standard_normal((12, 30)) * rng.uniform(0.1, 3, 30), rng.standard_normal((12, T))
+    weights = rng.uniform(0.5, 2, 12)
+    quadratic, units = summarise(as_operator(Phi), Y if T > 1 else Y[:, 0], weights, True, merge=False)
+    if label is not None:
+        quadratic = Rescaled(quadratic, rng.uniform(0.5, 2, 30))
+    problem = share(Problem(quadratic, Uniform(), GaussianNoise(10.0), units.unit), T, label)
+    alpha = 10 ** rng.uniform(-1, 1, problem.size)
+    model = Precisions(problem, np.arange(problem.size), alpha)
+    expected = em_step(replace(problem, noise=GaussianNoise(7.0, estimate=False)).start(model.J, alpha, 7.0))[0]
+    np.testing.assert_allclose(model.updated(7.0, 1.0).alpha, expected, rtol=1e-8)
+    assert model._by_rows(7.0) is not None
 
 
 def test_deletions_end_with_one_function():

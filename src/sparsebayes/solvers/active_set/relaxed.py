@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sparsebayes._array import NotPositiveDefinite, asfloat64, to_numpy
+from sparsebayes._array import NotPositiveDefinite, asfloat64, row_squares, to_numpy
 from sparsebayes.core.newton import maximise_jointly
 from sparsebayes.core.noise import GaussianNoise
 from sparsebayes.core.posterior import Problem, State
@@ -36,7 +36,9 @@ class RelaxedSettings:
     scarce : float
         Rows per candidate below which there is such a start. Kernels have one row per candidate, and have none.
     candidates : int
-        With more candidates than this there is no such start: the EM updates cost the cube of their number.
+        With more candidates than this there is no such start: the EM updates cost the cube of their number,
+    by_rows : int
+        or with more than this if the updates can be made through the rows, of which there are few.
     noise : tuple (float, float)
         Noise variances, relative to the mean square of the target, that EM begins and ends with.
     levels, rounds : int
@@ -57,6 +59,7 @@ class RelaxedSettings:
 
     scarce: float = 0.9
     candidates: int = 1000
+    by_rows: int = 20_000
     noise: tuple[float, float] = (1e-2, 1e-5)
     levels: int = 4
     rounds: int = 10
@@ -74,12 +77,10 @@ RELAXED = RelaxedSettings()
 
 
 def relaxable(problem: Problem, settings: RelaxedSettings = RELAXED) -> bool:
-    """Whether a problem has fewer rows than candidates, not too many of them, a prior that is not uniform, and a
-    noise to estimate.
-    """
+    """Whether a problem has fewer rows than candidates, not too many of them, and a prior that is not uniform."""
     quadratic = problem.quadratic
-    scarce = quadratic.n < settings.scarce * quadratic.size and quadratic.size <= settings.candidates
-    return bool(scarce and problem.noise.estimate and not problem.prior.flat)
+    few = quadratic.size <= (settings.by_rows if _by_rows(problem) else settings.candidates)
+    return bool(few and quadratic.n < settings.scarce * quadratic.size and not problem.prior.flat)
 
 
 def relaxed(problem: Problem) -> Problem:
@@ -87,44 +88,83 @@ def relaxed(problem: Problem) -> Problem:
     return replace(problem, prior=problem.prior.relaxed())
 
 
+def _by_rows(problem: Problem) -> bool:
+    """Whether the posterior of all candidates can be had through the rows."""
+    products, one = problem.quadratic.products, asfloat64([1.0], like=problem.quadratic.h)
+    return products is not None and products.posterior([0], one, problem.noise.beta) is not None
+
+
 def pruned_by_em(problem: Problem, settings: RelaxedSettings = RELAXED) -> State | None:
     """What EM leaves of all candidates under the uniform prior as the noise falls, at the last noise.
 
     At first all weights have the same variance, such that the functions have the power of the target. EM moves the
-    precisions slowly, so that no function is deleted early on. None if they cannot be told apart.
+    precisions slowly, so that no function is deleted early on. A noise that is given is the last. None if the
+    functions cannot be told apart.
     """
-    quadratic = problem.quadratic
-    first = quadratic.size / quadratic.tt
-    alpha = asfloat64(np.full(problem.size, first), like=quadratic.h)
-    state: State | None = None
+    quadratic, powers = problem.quadratic, np.geomspace(*settings.noise, settings.levels)
+    first, power = quadratic.size / quadratic.tt, quadratic.tt / quadratic.n
+    if not problem.noise.estimate:
+        given = 1 / (problem.noise.beta * power)
+        powers = np.geomspace(max(settings.noise[0], given), given, settings.levels)
+    model = Precisions(relaxed(problem), np.arange(problem.size), np.full(problem.size, first))
     try:
-        for noise in np.geomspace(*settings.noise, settings.levels).tolist():
-            beta = quadratic.n / (noise * quadratic.tt)
-            held = replace(relaxed(problem), noise=GaussianNoise(beta, estimate=False))
-            start = state.under(held) if state else held.start(np.arange(problem.size), alpha, beta)
-            state = most_relevant(_updated(start, settings.hopeless * first, settings), settings.richest)
-        return state and most_relevant(state, settings.rich)
+        for noise in powers.tolist():
+            for _ in range(settings.rounds):
+                model = model.updated(1 / (noise * power), settings.power).below(settings.hopeless * first)
+            model = model.smallest(settings.richest)
+        model = model.smallest(settings.rich)
+        held = replace(model.problem, noise=GaussianNoise(1 / (powers[-1] * power), estimate=False))
+        return held.start(model.J, asfloat64(model.alpha, like=quadratic.h), held.noise.beta)
     except NotPositiveDefinite:
         return None
 
 
-def _updated(state: State, hopeless: float, settings: RelaxedSettings) -> State:
-    """The state after over-relaxed EM updates, without the functions whose α exceeds `hopeless`."""
-    for _ in range(settings.rounds):
-        alpha = state.alpha * (em_step(state)[0] / state.alpha) ** settings.power
-        keep = np.flatnonzero(to_numpy(alpha) < hopeless)
-        if not len(keep):
-            break
-        state = state.keep(keep, alpha)
-    return state
+@dataclass(frozen=True, eq=False)
+class Precisions:
+    """Functions J and their precisions α, both (S,), more of them perhaps than a `State` could have."""
 
+    problem: Problem
+    J: np.ndarray
+    alpha: np.ndarray
 
-def most_relevant(state: State, per_row: float) -> State:
-    """The state with at most so many columns per row, those with the smallest α."""
-    most = max(1, int(per_row * state.problem.quadratic.n * state.size / len(state.active.J)))
-    if state.size <= most:
-        return state
-    return state.keep(np.sort(np.argsort(to_numpy(state.alpha), kind="stable")[:most]))
+    def updated(self, beta: float, power: float) -> Precisions:
+        """After an EM update at noise precision β, moved `power` times as far in log α."""
+        wanted = self._by_rows(beta)
+        if wanted is None:
+            held = replace(self.problem, noise=GaussianNoise(beta, estimate=False))
+            wanted = to_numpy(em_step(held.start(self.J, asfloat64(self.alpha, like=held.quadratic.h), beta))[0])
+        return replace(self, alpha=self.alpha * (wanted / self.alpha) ** power)
+
+    def _by_rows(self, beta: float) -> np.ndarray | None:
+        """d/(‖μ‖² + tr Σ) of every function [T01, A.3], through the rows; None if they cannot be had at once."""
+        quadratic = self.problem.quadratic
+        if quadratic.products is None:
+            return None
+        columns = np.asarray(self.problem.columns(self.J))
+        owner = np.repeat(np.arange(len(self.J)), self._sizes)
+        found = quadratic.products.posterior(columns, asfloat64(self.alpha[owner], like=quadratic.h), beta)
+        if found is None:
+            return None
+        power = to_numpy(row_squares(found[0]) + found[1])
+        return self._sizes / np.maximum(np.bincount(owner, power, len(self.J)), 1e-300)
+
+    @property
+    def _sizes(self) -> np.ndarray:
+        """The number of columns of each function."""
+        groups = getattr(self.problem, "groups", None)
+        return np.ones(len(self.J), dtype=np.int64) if groups is None else groups.sizes[self.J]
+
+    def below(self, hopeless: float) -> Precisions:
+        """Without the functions whose α exceeds `hopeless`, unless all do."""
+        keep = self.alpha < hopeless
+        return replace(self, J=self.J[keep], alpha=self.alpha[keep]) if keep.any() else self
+
+    def smallest(self, per_row: float) -> Precisions:
+        """With at most so many columns per row, those with the smallest α."""
+        order = np.argsort(self.alpha, kind="stable")
+        most = per_row * self.problem.quadratic.n
+        few = order[: max(1, int(np.searchsorted(np.cumsum(self._sizes[order]), most, side="right")))]
+        return replace(self, J=self.J[np.sort(few)], alpha=self.alpha[np.sort(few)])
 
 
 def collapsed(state: State) -> bool:

@@ -32,6 +32,7 @@ from sparsebayes.core.posterior import Problem, State
 from sparsebayes.core.solver import Effort, Monitor, Solution
 from sparsebayes.solvers.active_set.moves import Moves
 from sparsebayes.solvers.active_set.relaxed import (
+    RELAXED,
     best_of_deletions,
     collapsed,
     higher,
@@ -140,8 +141,10 @@ class ActiveSet(Moves):
     def _from_rich_models(self, incumbent: State, walk: Walk) -> State | None:
         """The best model that deletions from the rich models lead to; None if it is the incumbent, or far below."""
         problem = incumbent.problem
-        plain = LargeNeighbourhoods(FAST, self, walk, time.perf_counter())
-        rich_models = (self._full(relaxed(problem), walk, plain).state, pruned_by_em(problem))
+        rich_models = [pruned_by_em(problem)]
+        if problem.size <= RELAXED.candidates and problem.noise.estimate:
+            plain = LargeNeighbourhoods(FAST, self, walk, time.perf_counter())
+            rich_models.append(self._full(relaxed(problem), walk, plain).state)
         starts = [best_of_deletions(rich, problem) for rich in rich_models if rich is not None]
         found = [each for each in starts if each is not None and not collapsed(each)]
         best = max(found, key=lambda each: each.objective, default=None)
