@@ -32,6 +32,7 @@ ATOMS, NOISE, SUCCESS = 100, 0.003, 1e-2
 DELTAS, RHOS = (0.3, 0.5, 0.7), (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 DRAWS, QUICK, FIRST_SEED = 10, 2, 9000
 PEERS = ("OMP, true k", "LassoLarsCV", "ARDRegression", "fastrvm")
+Transitions = dict[tuple[str, bool, int, str], list[float]]
 IMAGE = Path(__file__).resolve().parents[2] / "docs" / "images" / "phase_transition.png"
 
 
@@ -129,9 +130,7 @@ def transition(values: list[float]) -> float:
     return RHOS[-1]
 
 
-def measured(
-    draws: int, kinds: tuple[str, ...]
-) -> tuple[list[list[str]], dict[tuple[str, bool, int, str], list[float]]]:
+def measured(draws: int, kinds: tuple[str, ...]) -> tuple[list[list[str]], Transitions]:
     """A table of transitions, and the transitions by (dictionary, amplitudes, T, method) over δ."""
     rows, found = [], {}
     for kind in kinds:
@@ -146,7 +145,7 @@ def measured(
     return rows, found
 
 
-def draw(found: dict[tuple[str, bool, int, str], list[float]]) -> None:
+def draw(found: Transitions) -> None:
     """The transitions over δ, one panel for each dictionary and kind of amplitudes."""
     import matplotlib.pyplot as plt
 
@@ -187,10 +186,8 @@ def main() -> None:
         f"M = {ATOMS} atoms, noise {NOISE}, its variance unknown, {draws} draws of each cell: ρ = k/N at which half of "
         f"the signals are recovered (squared error below {SUCCESS:g} of ‖W‖²), {RHOS[-1]} if all are. OMP is given k."
     )
-    text = f"{note}\n\n{table(head, rows)}"
-    print(text)
+    report("phase_transition", "Phase transitions of sparse recovery", [note, table(head, rows)], not options.quick)
     if not options.quick:
-        report("phase_transition", text)
         draw(found)
 
 
