@@ -28,7 +28,7 @@ from sparsebayes.priors import as_prior
 from sparsebayes.rows.known_noise import KnownNoise, KnownNoiseRows
 from sparsebayes.rows.memory import summarise
 from sparsebayes.rows.passes import RowPasses
-from sparsebayes.rows.sources import is_chunked, is_too_large
+from sparsebayes.rows.sources import is_chunked, is_dask, is_too_large
 from sparsebayes.rows.triangle import Triangle
 from sparsebayes.rows.validation import (
     ChunkCheck,
@@ -86,11 +86,12 @@ def fit(
 
     Parameters
     ----------
-    Phi : array of shape (N, M), SciPy-sparse matrix, Operator, iterable of chunks, or Triangle
+    Phi : array of shape (N, M), SciPy-sparse matrix, Operator, iterable of chunks, Triangle, or Dask collection
         The design, one column per basis function, of any array-API namespace. An array on disk (a memory map, or
         an object with shape, dtype and rows by slicing) beyond a fourth of scikit-learn's `working_memory` is
         read in blocks of rows, and so is an iterable of chunks (Phi, y) or (Phi, y, sample_weight). A
-        `rows.triangle.Triangle`, the statistics of chunks that were read, is accepted as well.
+        `rows.triangle.Triangle`, the statistics of chunks that were read, is accepted as well. The rows of a Dask
+        array or dataframe stay where they are: see docs/scaling.md.
     y : array of shape (N,)
         Targets, or labels for a likelihood of classes; None if Phi gives chunks or is a Triangle.
     likelihood : {"gaussian", "generalized-normal", "bernoulli", "multinomial"} or likelihood object
@@ -268,7 +269,8 @@ def path_for(
             f"polish must be False with likelihood={likelihood!r}, got True: only the curvature of a likelihood of "
             "classes moves with alpha in a way that is known."
         )
-    if isinstance(Phi, Triangle | RowPasses | KnownNoiseRows) or is_chunked(Phi, y) or is_too_large(Phi):
+    read = isinstance(Phi, Triangle | RowPasses | KnownNoiseRows)
+    if read or is_dask(Phi) or is_chunked(Phi, y) or is_too_large(Phi):
         noise = NoiseOptions(likelihood, noise_variance, guess)
         return _statistics_path(_statistics_of(Phi, y, sample_weight, likelihood), center, noise)
     operator, like = Phi, y if array_api_compat.is_array_api_obj(y) else None
@@ -347,7 +349,11 @@ def _statistics_of(Phi: Any, y: Any, sample_weight: Any, likelihood: Any) -> Tri
         names = ("Phi", "variance of Gaussian")
         return read_known_noise(Phi, y, sample_weight, likelihood.variance, check, names)
     rows: Triangle | RowPasses | None = Phi
-    if not isinstance(Phi, Triangle | RowPasses):
+    if is_dask(Phi):
+        from sparsebayes.distributed import read_triangle  # imports Dask
+
+        rows = read_triangle(Phi, y, sample_weight, check_design)
+    elif not isinstance(Phi, Triangle | RowPasses):
         rows = read_chunks(Phi, y, sample_weight, check, "Phi")
     if rows is None:
         raise ValueError("Phi has no row of positive weight, but at least two rows are needed.")

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from sparsebayes.bases import BoundBasis, Columns
 from sparsebayes.estimators._callbacks import reports_to_callbacks
 from sparsebayes.estimators._classes import check_labels, require_two_classes, weigh_classes
+from sparsebayes.estimators._dask import predicts_lazily
 from sparsebayes.estimators._docs import documented
 from sparsebayes.estimators._fitted import Fitted, all_or_nothing, of_batches, of_columns, publish
 from sparsebayes.estimators._model import SparseModel
@@ -67,6 +68,7 @@ class SparseClassification(ClassifierMixin, SparseModel):
         rows = replace(rows, y=classes.codes)
         return (sorted_rows(rows, order, group) if kernel and not pairwise else rows), classes
 
+    @predicts_lazily
     def decision_function(self, X: Any) -> np.ndarray:
         """The outputs that the probabilities are made of; they order the classes as those do.
 
@@ -85,6 +87,7 @@ class SparseClassification(ClassifierMixin, SparseModel):
         outputs = self._outputs(X)
         return outputs[:, 0] if outputs.shape[1] == 1 else outputs
 
+    @predicts_lazily
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of the classes; averaged over the posterior of the weights if `moderated`.
 
@@ -100,6 +103,7 @@ class SparseClassification(ClassifierMixin, SparseModel):
         """
         return np.exp(self.predict_log_proba(X))
 
+    @predicts_lazily
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Logarithms of the probabilities of the classes, finite where a probability rounds to 0 or 1.
 
@@ -116,6 +120,7 @@ class SparseClassification(ClassifierMixin, SparseModel):
         outputs = self._outputs(X)
         return self._fitted.result.likelihood.log_probabilities(outputs)
 
+    @predicts_lazily
     def predict(self, X: Any) -> np.ndarray:
         """The class of the largest `predict_proba`.
 

@@ -1,0 +1,20 @@
+"""Rows that are Dask collections: statistics by tree reductions, predictions that stay lazy.
+
+The only package that imports Dask; it is imported when a Dask collection is given to `fit` or `predict`. Read
+`rows` first (passes over the parts of a collection, each of which returns one small result), then `regression`
+(triangles), `laplace` (labels) and `kernels` (kernel machines); `predictions` is what a fitted model makes of lazy
+rows.
+"""
+
+try:
+    import dask
+except ImportError as error:
+    raise ImportError(
+        "X is a Dask collection, but dask cannot be imported: install it with pip install 'sparsebayes[dask]'."
+    ) from error
+
+from sparsebayes.distributed.predictions import predict_lazily
+from sparsebayes.distributed.regression import read_triangle
+from sparsebayes.distributed.rows import DaskRows
+
+__all__ = ["DaskRows", "predict_lazily", "read_triangle"]
