@@ -269,6 +269,8 @@ def path_for(
             f"polish must be False with likelihood={likelihood!r}, got True: only the curvature of a likelihood of "
             "classes moves with alpha in a way that is known."
         )
+    if hasattr(Phi, "path_of_rows"):  # rows that stay where they are, and know how they are fitted
+        return Phi.path_of_rows(center, NoiseOptions(likelihood, noise_variance, guess))
     read = isinstance(Phi, Triangle | RowPasses | KnownNoiseRows)
     if read or is_dask(Phi) or is_chunked(Phi, y) or is_too_large(Phi):
         noise = NoiseOptions(likelihood, noise_variance, guess)

@@ -13,8 +13,10 @@ except ImportError as error:
         "X is a Dask collection, but dask cannot be imported: install it with pip install 'sparsebayes[dask]'."
     ) from error
 
+from sparsebayes.distributed.kernel_path import KernelRows
+from sparsebayes.distributed.points import PointRows
 from sparsebayes.distributed.predictions import predict_lazily
 from sparsebayes.distributed.regression import read_triangle
 from sparsebayes.distributed.rows import DaskRows
 
-__all__ = ["DaskRows", "predict_lazily", "read_triangle"]
+__all__ = ["DaskRows", "KernelRows", "PointRows", "predict_lazily", "read_triangle"]
