@@ -22,7 +22,7 @@ from sparsebayes.core.quadratic import Quadratic
 from sparsebayes.core.result import Result
 from sparsebayes.core.solver import Solver
 from sparsebayes.core.units import Units
-from sparsebayes.laplace import Bernoulli, ClassLikelihood, GeneralizedNormal, LaplacePath, Multinomial, NoisePath
+from sparsebayes.laplace import Bernoulli, ClassLikelihood, check_label_vector, GeneralizedNormal, LaplacePath, Multinomial, NoisePath
 from sparsebayes.large_kernels import KernelPath
 from sparsebayes.priors import as_prior
 from sparsebayes.rows.known_noise import KnownNoise, KnownNoiseRows
@@ -270,7 +270,9 @@ def path_for(
             "classes moves with alpha in a way that is known."
         )
     if hasattr(Phi, "path_of_rows"):  # rows that stay where they are, and know how they are fitted
-        return Phi.path_of_rows(center, NoiseOptions(likelihood, noise_variance, guess))
+        return Phi.path_of_rows(center, likelihood, polish, NoiseOptions(likelihood, noise_variance, guess))
+    if is_dask(Phi) and isinstance(likelihood, ClassLikelihood):
+        return _labels_on_dask(Phi, y, sample_weight).path_of_rows(center, likelihood, polish)
     read = isinstance(Phi, Triangle | RowPasses | KnownNoiseRows)
     if read or is_dask(Phi) or is_chunked(Phi, y) or is_too_large(Phi):
         noise = NoiseOptions(likelihood, noise_variance, guess)
@@ -295,6 +297,14 @@ def path_for(
     if gaussian or isinstance(path, ConstantPath):
         return path
     return NoisePath(path, operator, t, weights, center, likelihood, noise_variance)
+
+
+def _labels_on_dask(Phi: Any, y: Any, sample_weight: Any) -> Any:
+    """Labelled rows that are Dask collections, which stay where they are."""
+    from sparsebayes.distributed import ColumnRows, LabelRows  # imports Dask
+
+    rows = LabelRows.of(Phi, y, sample_weight, check_design, check_label_vector)
+    return ColumnRows(rows.encoded(ascending=True), rows.given.shape[1])
 
 
 def _known_noise_path(operator: Operator, t: Array, weights: Array | None, center: bool, noise: NoiseOptions) -> Path:

@@ -14,9 +14,11 @@ except ImportError as error:
     ) from error
 
 from sparsebayes.distributed.kernel_path import KernelRows
+from sparsebayes.distributed.labels import LabelRows
+from sparsebayes.distributed.laplace import ColumnRows
 from sparsebayes.distributed.points import PointRows
 from sparsebayes.distributed.predictions import predict_lazily
 from sparsebayes.distributed.regression import read_triangle
 from sparsebayes.distributed.rows import DaskRows
 
-__all__ = ["DaskRows", "KernelRows", "PointRows", "predict_lazily", "read_triangle"]
+__all__ = ["ColumnRows", "DaskRows", "KernelRows", "LabelRows", "PointRows", "predict_lazily", "read_triangle"]

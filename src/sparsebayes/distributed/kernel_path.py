@@ -55,7 +55,7 @@ class KernelRows:
         """(N, N)."""
         return (self.points.overview.rows, self.points.overview.rows)
 
-    def path_of_rows(self, center: bool, noise: NoiseOptions) -> Any:
+    def path_of_rows(self, center: bool, likelihood: Any, polish: bool, noise: NoiseOptions) -> Any:
         """How a regression with Gaussian noise is fitted to these rows."""
         triangle = self.points.overview.triangle
         assert triangle is not None
