@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from sparsebayes.bases import BoundBasis, Columns
 from sparsebayes.estimators._callbacks import reports_to_callbacks
 from sparsebayes.estimators._classes import check_labels, require_two_classes, weigh_classes
-from sparsebayes.estimators._dask import predicts_lazily
+from sparsebayes.estimators._dask import fit_labels_on_dask, predicts_lazily
 from sparsebayes.estimators._docs import documented
 from sparsebayes.estimators._fitted import Fitted, all_or_nothing, of_batches, of_columns, publish
 from sparsebayes.estimators._model import SparseModel
@@ -34,6 +34,7 @@ from sparsebayes.estimators._training import (
 )
 from sparsebayes.estimators._validation import check_inputs
 from sparsebayes.laplace import Bernoulli, Multinomial, link_inputs, number_classes
+from sparsebayes.rows.sources import is_dask
 from sparsebayes.rows.validation import LEAST_ROWS, check_weights
 from sparsebayes.scale_learning import LaplaceEvidence, input_relevance, learn_scales
 from sparsebayes.solvers.monitor import FitMonitor
@@ -384,8 +385,8 @@ class SparseBayesClassifier(SparseClassification):
 
         Parameters
         ----------
-        X : array-like or SciPy-sparse matrix of shape (n_samples, n_features)
-            Training inputs.
+        X : array-like or SciPy-sparse matrix of shape (n_samples, n_features), or Dask array or dataframe
+            Training inputs. The rows of a Dask collection stay where they are.
         y : array-like of shape (n_samples,)
             Labels of at least two classes: of any type that can be sorted, except real numbers that are not
             integers.
@@ -400,11 +401,18 @@ class SparseBayesClassifier(SparseClassification):
             The fitted estimator.
         """
         check_parameters(self)
+        if is_dask(X):
+            candidates, fitted = fit_labels_on_dask(self, X, y, sample_weight)
+            self._publish_columns(candidates, fitted)
+            return self
         rows, classes = self._ordered_rows(self._training_rows(X, y, sample_weight), kernel=False)
         candidates = Candidates.of(Columns().bind(rows.X), rows)
-        fitted = _fit_labels(self, candidates, rows, classes, monitor_of(self))
+        self._publish_columns(candidates, _fit_labels(self, candidates, rows, classes, monitor_of(self)))
+        return self
+
+    def _publish_columns(self, candidates: Candidates, fitted: Fitted) -> None:
+        """Set the fitted attributes of a model of columns."""
         active = fitted.of_weights(fitted.result.mean, 0.0)
         selected = candidates.numbers[np.unique(fitted.result.active)]
-        coef = of_columns(active, selected, rows.X.shape[1])
+        coef = of_columns(active, selected, self.n_features_in_)
         _publish(self, candidates, fitted, coef_=coef, active_coef_=active)
-        return self

@@ -15,8 +15,16 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sparsebayes.bases import Columns
+from sparsebayes.estimators._classes import check_labels, require_two_classes, weigh_classes
+from sparsebayes.estimators._fitted import Fitted
+from sparsebayes.estimators._order import ClassOrder
+from sparsebayes.estimators._training import Candidates, fit_parameters, prior_of
 from sparsebayes.estimators._validation import check_values, is_gaussian
+from sparsebayes.fit import fit
+from sparsebayes.laplace import Bernoulli, Multinomial
 from sparsebayes.rows.sources import is_dask
+from sparsebayes.rows.validation import require_targets
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -89,3 +97,41 @@ def read_dask(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:
             "needs all rows in memory; pass arrays, such as X.compute()."
         )
     return read_triangle(X, y, sample_weight, check_of(model, X))
+
+
+def read_labels(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Any, ClassOrder]:
+    """Labelled rows that are Dask collections, encoded by the parameters of a classifier, and its classes."""
+    from sparsebayes.distributed import LabelRows
+
+    require_targets(y)
+    rows = LabelRows.of(X, y, sample_weight, check_of(model, X), check_labels)
+    encoded = rows.encoded(_class_weights(model.class_weight, rows.classes))
+    if len(encoded.classes.labels) < 2:
+        require_two_classes(encoded.classes.labels)
+    return encoded, ClassOrder(encoded.classes.labels, encoded.places, encoded.places[:0])
+
+
+def _class_weights(class_weight: Any, classes: Any) -> np.ndarray:
+    """What the rows of each class are weighed by, (K,): see `_classes.weigh_classes`, which has a label per row."""
+    if class_weight is None or not len(classes.labels):
+        return np.ones(len(classes.labels))
+    weights = weigh_classes(class_weight, classes.labels, classes.weights)
+    assert weights is not None
+    return weights / classes.weights
+
+
+def fit_labels_on_dask(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Candidates, Fitted]:
+    """A classifier of columns fitted to rows that are Dask collections: its candidates, and the fitted model."""
+    from sparsebayes.distributed import ColumnRows
+
+    encoded, classes = read_labels(model, X, y, sample_weight)
+    bound = Columns().bind(np.empty((1, model.n_features_in_)))
+    rows = ColumnRows(encoded, model.n_features_in_)
+    result = fit(
+        rows,
+        prior=prior_of(model, bound),
+        likelihood=Bernoulli() if len(classes.labels) == 2 else Multinomial(),
+        **{name: value for name, value in fit_parameters(model).items() if name != "likelihood"},
+    )
+    candidates = Candidates(bound, np.arange(bound.n_functions))
+    return candidates, Fitted.of(candidates, classes.restored(result))
