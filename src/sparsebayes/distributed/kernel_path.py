@@ -15,7 +15,7 @@ from sparsebayes.core.result import Result
 from sparsebayes.core.solver import Effort, Solution, Solver
 from sparsebayes.distributed.kernel_search import RemoteSearch
 from sparsebayes.distributed.kernel_statistics import KnownPoints, RemoteColumns, RemoteLowRank
-from sparsebayes.distributed.landmarks import Landmarks, find_landmarks
+from sparsebayes.distributed.landmarks import Landmarks, enough_landmarks
 from sparsebayes.distributed.points import PointRows
 from sparsebayes.large_kernels.settings import WORKING_SETS, WorkingSetSettings
 from sparsebayes.solvers.active_set import ActiveSet, Search
@@ -109,7 +109,8 @@ class RemoteKernelPath:
         sampled = columns.known.numbers_of(points.sample(self.settings.sample, seed=1).X)
         landmarks, model = Landmarks.none(kernel, len(points.overview.low)), None
         for tolerance in self.settings.tolerances:
-            landmarks = self._landmarks(landmarks, tolerance / math.sqrt(units.n))
+            tol = tolerance / math.sqrt(units.n)
+            landmarks = enough_landmarks(points.rows, points.overview.rows, landmarks, tol, self.low_rank)
             search = RemoteSearch(
                 scored=RemoteLowRank(landmarks, columns),
                 columns=columns,
@@ -127,16 +128,12 @@ class RemoteKernelPath:
             model = end.model
             if end.agreed:
                 break
+        else:
+            monitor.remarks.append(
+                "The functions were scored through a kernel of low rank that does not agree with the kernel itself to a "
+                f"tenth of a nat, so that better ones may have been missed among the {len(search.every)} rows; use a narrower "
+                "kernel (a larger gamma)."
+            )
         end = search.limited(end, solver) if isinstance(solver, Sized) else end
         solution = Solution(end.model.state, end.converged)
         return replace(report(solution, end.model.units, monitor, end.certificate), candidates=None)
-
-    def _landmarks(self, landmarks: Landmarks, tol: float) -> Landmarks:
-        """Enough pivots for this tolerance; ValueError if the kernel has too high a rank."""
-        landmarks, _, complete = find_landmarks(self.rows.points, landmarks, tol, self.low_rank)
-        if not complete:
-            raise ValueError(
-                f"The kernel needs more than {landmarks.rank} pivots for the {self.rows.shape[0]} rows of X, which is too many "
-                "on Dask: use a wider kernel (a smaller gamma) or fewer inputs, or fit fewer rows as an array."
-            )
-        return landmarks

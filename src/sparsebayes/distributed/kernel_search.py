@@ -93,7 +93,15 @@ def _scored(points: Points, scorer: Scorer) -> Scored:
 
 def _scored_block(X: np.ndarray, scorer: Scorer) -> Scored:
     """The best of some rows X (n, d)."""
-    state, first = _state_of(X, scorer), len(scorer.alpha)
+    return best_of_block(_state_of(X, scorer), X)
+
+
+def best_of_block(state: State, X: np.ndarray) -> Scored:
+    """The best of candidates centred at rows X (n, d).
+
+    state : the model, in a problem of its functions and of one function at each row, once for every output.
+    """
+    first = state.size
     S, Q = without_each(state)
     related = np.argmax(S[:, first:], axis=0)
     ratio = ranking(S, Q, state.J)
@@ -109,9 +117,9 @@ def _scored_block(X: np.ndarray, scorer: Scorer) -> Scored:
         theta=float(state.scores.theta[first:].max()),
         swap=float(swaps.max()),
         predicted=predicted,
-        additions=X[best],
+        additions=X[best % len(X)],
         ratio=values,
-        substitutes=X[np.maximum(substitutes - first, 0)],
+        substitutes=X[np.maximum(substitutes - first, 0) % len(X)],
     )
 
 

@@ -16,8 +16,9 @@ import scipy.linalg
 
 from sparsebayes._array import column_squares
 from sparsebayes.bases.operators import LOW_RANK, LowRankSettings
-from sparsebayes.distributed.points import PointRows, Points
+from sparsebayes.distributed.points import Points
 from sparsebayes.distributed.regression import sum_of
+from sparsebayes.distributed.rows import DaskRows
 from sparsebayes.distributed.sketches import SmallestKeys, uniform
 from sparsebayes.rows.chunks import Chunk, slices
 
@@ -101,7 +102,7 @@ class Residuals:
         )
 
 
-def _residuals(points: Points, landmarks: Landmarks, draws: int) -> Residuals:
+def _residuals(points: Any, landmarks: Landmarks, draws: int) -> Residuals:
     """The residuals of the rows of a part."""
     residual = landmarks.residual(points.X)
     inside = np.flatnonzero(residual > 0)
@@ -113,14 +114,16 @@ def _residuals(points: Points, landmarks: Landmarks, draws: int) -> Residuals:
 
 
 def find_landmarks(
-    points: PointRows, landmarks: Landmarks, tol: float, settings: LowRankSettings = LOW_RANK
-) -> tuple[Landmarks, float, bool]:
+    rows: DaskRows, total: int, landmarks: Landmarks, tol: float, settings: LowRankSettings = LOW_RANK
+) -> tuple[Landmarks, bool]:
     """K ≈ LLᵀ as far as the largest rank allows, a pass for each block of pivots.
 
     Parameters
     ----------
-    points : PointRows
-        The rows.
+    rows : DaskRows
+        Passes over rows that have a field X.
+    total : int
+        How many rows there are.
     landmarks : Landmarks
         Pivots to go on from.
     tol : float
@@ -132,17 +135,15 @@ def find_landmarks(
     -------
     landmarks : Landmarks
         The pivots.
-    residual : float
-        The largest element of diag(K − LLᵀ).
     complete : bool
         Whether it is within the tolerance.
     """
-    limit = min(points.overview.rows // settings.rows_per_rank, settings.max_rank)
+    limit = min(total // settings.rows_per_rank, settings.max_rank)
     while True:
         r = landmarks.rank
         size = min(max(settings.smallest_block, int(settings.block_growth * r)), settings.largest_block, limit - r)
         draws = settings.draws_per_pivot * max(size, 1)
-        seen = points.rows.reduce("pivots", _residuals, sum_of, landmarks, draws)
+        seen: Residuals = rows.reduce("pivots", _residuals, sum_of, landmarks, draws)
         if not r:
             landmarks = replace(landmarks, largest=seen.largest, trace=seen.total)
         goal, finest = tol * landmarks.largest, settings.cheap_tol * landmarks.largest
@@ -151,7 +152,20 @@ def find_landmarks(
         if r > settings.early_rank * limit and seen.total > settings.early_trace * landmarks.trace:
             break
         least = goal if seen.largest > goal else finest
-        rows = seen.drawn.rows[seen.drawn.rows[:, -1] > least, :-1]
-        rows = np.unique(np.concatenate([rows, seen.peak[None, :]]), axis=0)
-        landmarks = landmarks.extended(rows, size, max(0.5 * least, settings.pivot_share * seen.largest))
-    return landmarks, seen.largest, bool(seen.largest <= goal)
+        drawn = seen.drawn.rows[seen.drawn.rows[:, -1] > least, :-1]
+        drawn = np.unique(np.concatenate([drawn, seen.peak[None, :]]), axis=0)
+        landmarks = landmarks.extended(drawn, size, max(0.5 * least, settings.pivot_share * seen.largest))
+    return landmarks, bool(seen.largest <= goal)
+
+
+def enough_landmarks(
+    rows: DaskRows, total: int, landmarks: Landmarks, tol: float, settings: LowRankSettings = LOW_RANK
+) -> Landmarks:
+    """The landmarks of `find_landmarks`; ValueError if the kernel has too high a rank for the tolerance."""
+    landmarks, complete = find_landmarks(rows, total, landmarks, tol, settings)
+    if not complete:
+        raise ValueError(
+            f"kernel needs more than {landmarks.rank} pivots for the {total} rows of X, too many for a Dask collection: use a "
+            "wider kernel (a smaller gamma) or fewer inputs, or fit fewer rows as an array."
+        )
+    return landmarks

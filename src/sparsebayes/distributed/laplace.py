@@ -38,10 +38,12 @@ class RemoteLaplaceRows(LaplaceRows):
     """Labelled rows that stay where they are, with the methods of `LaplaceRows`: what reads rows is a pass.
 
     encoded : the rows.  design : their scaled columns.  center : whether every output has an intercept.
-    functions : numbers of the functions of the design among all functions of a fit.
+    functions : numbers of all functions that the design was made from, ascending; None for 0, 1, ….
     """
 
-    def __init__(self, encoded: EncodedRows, design: RemoteDesign, center: bool) -> None:
+    def __init__(
+        self, encoded: EncodedRows, design: RemoteDesign, center: bool, functions: np.ndarray | None = None
+    ) -> None:
         self.encoded, self.center, self.n = encoded, center, encoded.n
         remote: Any = design
         self.design = remote
@@ -49,7 +51,8 @@ class RemoteLaplaceRows(LaplaceRows):
         K = len(encoded.classes.labels)
         self.likelihood = Bernoulli() if K == 2 else Multinomial(K)
         self.outputs = self.likelihood.outputs
-        self.size, self.functions = design.size * self.outputs, design.kept
+        self.size = design.size * self.outputs
+        self.functions = design.kept if functions is None else functions[design.kept]
         self.y = np.broadcast_to(0.0, (encoded.total, self.outputs))  # its shape; the labels are elsewhere
 
     @property
