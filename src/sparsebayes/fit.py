@@ -22,7 +22,15 @@ from sparsebayes.core.quadratic import Quadratic
 from sparsebayes.core.result import Result
 from sparsebayes.core.solver import Solver
 from sparsebayes.core.units import Units
-from sparsebayes.laplace import Bernoulli, ClassLikelihood, check_label_vector, GeneralizedNormal, LaplacePath, Multinomial, NoisePath
+from sparsebayes.laplace import (
+    Bernoulli,
+    ClassLikelihood,
+    GeneralizedNormal,
+    LaplacePath,
+    Multinomial,
+    NoisePath,
+    check_label_vector,
+)
 from sparsebayes.large_kernels import KernelPath
 from sparsebayes.priors import as_prior
 from sparsebayes.rows.known_noise import KnownNoise, KnownNoiseRows

@@ -13,12 +13,26 @@ except ImportError as error:
         "X is a Dask collection, but dask cannot be imported: install it with pip install 'sparsebayes[dask]'."
     ) from error
 
+from sparsebayes.distributed.kernel_labels import KernelLabels
 from sparsebayes.distributed.kernel_path import KernelRows
 from sparsebayes.distributed.labels import LabelRows
 from sparsebayes.distributed.laplace import ColumnRows
-from sparsebayes.distributed.points import PointRows
+from sparsebayes.distributed.points import PointRows, first_rows, gather
 from sparsebayes.distributed.predictions import predict_lazily
 from sparsebayes.distributed.regression import read_triangle
 from sparsebayes.distributed.rows import DaskRows
+from sparsebayes.distributed.scaled import alike_rows
 
-__all__ = ["ColumnRows", "DaskRows", "KernelRows", "LabelRows", "PointRows", "predict_lazily", "read_triangle"]
+__all__ = [
+    "ColumnRows",
+    "DaskRows",
+    "KernelLabels",
+    "KernelRows",
+    "LabelRows",
+    "PointRows",
+    "alike_rows",
+    "first_rows",
+    "gather",
+    "predict_lazily",
+    "read_triangle",
+]

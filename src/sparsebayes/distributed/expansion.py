@@ -172,7 +172,8 @@ class RemoteLinearised(RowProducts):
     ) -> None:
         self.candidates, self.expansion, self.n, self.sums, self.fetch = candidates, expansion, n, sums, fetch
         K = len(sums["eta"])
-        self.root, log_det = pseudo_root(sums["total"], n) if center else (np.zeros((K, 0)), 0.0)
+        root, log_det = pseudo_root(sums["total"], n) if center else (np.zeros((K, 0)), 0.0)
+        self.root: np.ndarray = root
         self.value: float = sums["value"]
         raised = self._raised = sums["eta"] @ self.root  # Rᵀ Σ_n η_n
         self.side = sums["curved"] @ self.root

@@ -1,7 +1,7 @@
 """Kernel classification on Dask: a working set of true columns, and passes that score all rows as candidates.
 
-The first working set are landmarks and rows drawn at random. Around the mode of its model every row is scored as a candidate in every output
-through K ≈ LLᵀ: with L̃ the centred rows of L, ℓ row m of L and ν the norm of function m,
+The first working set are landmarks and rows drawn at random. Around the mode of its model every row is scored as a
+candidate in every output through K ≈ LLᵀ: with L̃ the centred rows of L, ℓ row m of L and ν the norm of function m,
 
     h = ℓᵀL̃ᵀη/ν,    Σ φB = ℓᵀL̃ᵀB/ν,    Σ φ²B = ℓᵀ(L̃ᵀBL̃)ℓ/ν²,    G_jm = ℓᵀ(L̃ᵀBφ_j)/ν,
 
@@ -32,11 +32,11 @@ from sparsebayes.distributed.laplace import RemoteLaplacePath, RemoteLaplaceRows
 from sparsebayes.distributed.regression import sum_of
 from sparsebayes.distributed.scaled import KernelAt, RemoteDesign, scaled_design
 from sparsebayes.distributed.sketches import SmallestKeys, hashes, uniform
-from sparsebayes.large_kernels.columns import norms_of
 from sparsebayes.laplace.linearised import LEAST_SQUARE
 from sparsebayes.laplace.loop import LaplaceSolution
 from sparsebayes.laplace.mode import UNIT_NOISE
 from sparsebayes.laplace.settings import LAPLACE, LaplaceSettings
+from sparsebayes.large_kernels.columns import norms_of
 from sparsebayes.rows.chunks import Chunk, slices
 from sparsebayes.rows.triangle import Triangle
 from sparsebayes.solvers.active_set import ActiveSet
@@ -76,9 +76,7 @@ def _factor_triangle(rows: Labelled, landmarks: Landmarks) -> Triangle | None:
     )
 
 
-def _through_factor(
-    rows: Labelled, design: RemoteDesign, likelihood: Any, f: Any, factor: Factor
-) -> Sums:
+def _through_factor(rows: Labelled, design: RemoteDesign, likelihood: Any, f: Any, factor: Factor) -> Sums:
     """Sums of L̃ with η, with B, with itself under B, and with the active columns under B, over the rows of a part."""
     K, found = len(f.b), []
     for part in slices(len(rows.counts), 3 * (factor.landmarks.rank + len(f.w))):
@@ -101,7 +99,8 @@ def _through_factor(
 class LabelScorer(NamedTuple):
     """What a part needs to score its rows in every output.
 
-    sums : of `_through_factor`.  h, G, side, scale, alpha : of the active candidates.  root, raised : of the intercepts.
+    sums : of `_through_factor`.  h, G, side, scale, alpha : of the active candidates.
+    root, raised : of the intercepts.
     barred : hash values of points that are not to be scored.
     """
 
@@ -239,7 +238,8 @@ class RemoteKernelLabelsPath:
 
     def _score(self, end: LaplaceSolution, factor: Factor, barred: np.ndarray) -> Scored:
         """All rows but those barred, scored at the mode of a model: two passes."""
-        mode, rows, linear = end.mode, end.fit.rows, end.mode.linear
+        mode, rows = end.mode, end.fit.rows
+        linear: Any = mode.linear
         passes, remote = self.rows.encoded.rows, linear.expansion.f
         sums = passes.reduce("factor", _through_factor, added, rows.design, rows.likelihood, remote, factor)
         modes, known = end.fit.modes, self.rows.known

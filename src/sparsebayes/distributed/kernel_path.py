@@ -99,8 +99,8 @@ class RemoteKernelPath:
         free = unlimited(solver)
         if not isinstance(free, ActiveSet):
             raise ValueError(
-                f"solver must be 'auto' or 'active-set' for a kernel machine on Dask, got {solver!r}: any other needs the "
-                "kernel matrix of all rows; pass arrays, such as X.compute()."
+                f"solver must be 'auto' or 'active-set' for a kernel machine on Dask, got {solver!r}: any other needs "
+                "the kernel matrix of all rows; pass arrays, such as X.compute()."
             )
         points, kernel = self.rows.points, self.rows.kernel
         columns = RemoteColumns(points, kernel, self.rows.known, self.fit_intercept)
@@ -130,9 +130,9 @@ class RemoteKernelPath:
                 break
         else:
             monitor.remarks.append(
-                "The functions were scored through a kernel of low rank that does not agree with the kernel itself to a "
-                f"tenth of a nat, so that better ones may have been missed among the {len(search.every)} rows; use a narrower "
-                "kernel (a larger gamma)."
+                "The functions were scored through a kernel of low rank that does not agree with the kernel itself to "
+                f"a tenth of a nat, so that better ones among the {len(search.every)} rows may have been missed; use a "
+                "narrower kernel (a larger gamma)."
             )
         end = search.limited(end, solver) if isinstance(solver, Sized) else end
         solution = Solution(end.model.state, end.converged)

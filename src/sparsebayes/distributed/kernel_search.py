@@ -195,5 +195,3 @@ class RemoteSearch(WorkingSetSearch):
             substitutes=known.numbers_of(found.substitutes.reshape(k * S, d)).reshape(k, S),
             ratio=found.ratio,
         )
-
-

@@ -23,6 +23,7 @@ from sparsebayes.rows.chunks import Chunk, slices
 from sparsebayes.rows.scaled import usable
 from sparsebayes.rows.triangle import Triangle
 
+
 @dataclass(eq=False)
 class KnownPoints:
     """The points that the client knows, numbered in the order in which they came.
@@ -46,11 +47,13 @@ class KnownPoints:
     def __len__(self) -> int:
         return len(self.X)
 
+
 def raw_statistics(triangle: Triangle, center: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Z (M+1, M), z (M+1,) and the means (M,) of a triangle: rows that stand for all, centred with an intercept."""
     means = triangle.origin + triangle.moments.means
     R = triangle.R if center else stacked_triangle(triangle.R, np.sqrt(triangle.n) * means[None, :])
     return R[:, :-1], R[:, -1], means[:-1] if center else 0 * means[:-1]
+
 
 def target_units(triangle: Triangle, center: bool) -> tuple[Units, float]:
     """The units of the target of a triangle, without columns, and tᵀt of the scaled target."""
@@ -59,6 +62,7 @@ def target_units(triangle: Triangle, center: bool) -> tuple[Units, float]:
     mean = float(triangle.origin[-1] + triangle.moments.means[-1]) if center else 0.0
     spread = max(float(np.sum((triangle.R[:, -1] / scale) ** 2)) / triangle.n, LEAST_SPREAD)
     return Units(triangle.n, center, scale, mean, spread), float(np.sum((z / scale) ** 2))
+
 
 class RemoteColumns(TrueColumns):
     """True kernel columns of rows that stay where they are: one pass for the statistics of any few functions.
@@ -88,6 +92,7 @@ class RemoteColumns(TrueColumns):
         np.fill_diagonal(G, 1.0)
         return self.quadratic(z @ Z, G, _TriangleProducts(Z, z)), self.units.with_columns(W, norms, means)
 
+
 @dataclass(frozen=True, eq=False)
 class _TriangleProducts(Products):
     """Residuals of scaled functions from the rows Z, z of a triangle, which stand for all rows."""
@@ -100,12 +105,14 @@ class _TriangleProducts(Products):
         error = self.z - self.Z[:, np.asarray(J)] @ weights
         return float(error @ error)
 
+
 def _columns_triangle(points: Points, kernel: Any, Z: np.ndarray) -> Triangle | None:
     """The triangle of [k(X, Z) t]."""
     return Triangle.of(
         Chunk(kernel.matrix(points.X[part], Z), points.t[part], points.counts[part])
         for part in slices(len(points.t), len(Z) + 1)
     )
+
 
 class RemoteLowRank(LowRankStatistics):
     """Statistics through K ≈ LLᵀ: of the functions that the client knows, without a pass.
@@ -114,7 +121,7 @@ class RemoteLowRank(LowRankStatistics):
     """
 
     def __init__(self, landmarks: Landmarks, columns: RemoteColumns) -> None:
-        self.landmarks, self.columns = landmarks, columns
+        self.landmarks, self.columns, self.known = landmarks, columns, columns.known
         triangle = columns.points.rows.reduce("low-rank", _factor_triangle, sum_of, landmarks)
         Z, z, self.middle = raw_statistics(triangle, columns.units.center)
         self.C, self.c = Z.T @ Z, z @ Z / columns.units.target_scale
@@ -124,18 +131,18 @@ class RemoteLowRank(LowRankStatistics):
     @property
     def L(self) -> np.ndarray:  # type: ignore[override]
         """Lᵀ (r, P) at the known points."""
-        known = self.columns.known
+        known = self.known
         if self._held.shape[1] < len(known):
             self._held = np.concatenate([self._held, self.landmarks.at(known.X[self._held.shape[1] :])], axis=1)
         return self._held
 
     @property
-    def means(self) -> np.ndarray:  # type: ignore[override]
+    def means(self) -> np.ndarray:
         """φ̄ of the known functions (P,)."""
         return self.middle @ self.L
 
     @property
-    def norms(self) -> np.ndarray:  # type: ignore[override]
+    def norms(self) -> np.ndarray:
         """ν of the known functions (P,)."""
         return self.portable().norms_at(self.L)
 
@@ -144,15 +151,15 @@ class RemoteLowRank(LowRankStatistics):
         columns = self.columns
         return LowRankSummary(self.landmarks, columns.units, columns.tt, self.middle, self.root, self.C, self.c)
 
+
 def _factor_triangle(points: Points, landmarks: Landmarks) -> Triangle | None:
     """The triangle of [L t]."""
     return Triangle.of(landmarks.chunks(points))
 
+
 def quadratic_of(units: Units, tt: float, h: np.ndarray, G: np.ndarray) -> Quadratic:
     """What a solver sees of functions with these h and G of their scaled columns."""
     return DenseQuadratic(units.rows_counted, tt, h, G, offset=units.offset)
-
-__all__ = ["KnownPoints", "RemoteColumns", "RemoteLowRank", "quadratic_of", "submatrix", "target_units"]
 
 
 class LowRankSummary(NamedTuple):

@@ -10,6 +10,7 @@ import numpy as np
 
 from sparsebayes.distributed.regression import sum_of
 from sparsebayes.distributed.rows import DaskRows, Part
+from sparsebayes.distributed.sketches import SmallestKeys, uniform
 from sparsebayes.laplace import number_classes
 from sparsebayes.rows.validation import check_weights
 
@@ -51,7 +52,8 @@ class CheckedLabels:
 class Classes:
     """What is known of the classes after one pass; adds.
 
-    labels : (K,) ascending.  weights : (K,) the sum of the weights of each.  counted : (K,) its rows of positive weight.
+    labels : (K,) ascending.  weights : (K,) the sum of the weights of each.
+    counted : (K,) how many rows of positive weight each has.
     first : (K, d) the lexicographically first row of each, and `share` (K,) the weight of that row.
     sizes : rows of each part.
     """
@@ -220,3 +222,16 @@ class EncodedRows:
     places: np.ndarray
     n: float
     total: int
+
+    def sample(self, most: int) -> Labelled:
+        """A sample of the rows, at most so many, by their contents; in the order of their numbers."""
+        found = self.rows.reduce("sample", _sampled, sum_of, most).rows
+        found = found[np.argsort(found[:, -1], kind="stable")]
+        d = self.rows.shape[1]
+        return Labelled(found[:, :d], found[:, d:-2], found[:, -2], found[:, -1].astype(np.int64))
+
+
+def _sampled(rows: Labelled, most: int) -> SmallestKeys:
+    """The rows of a part with the smallest hash values: [X y counts number]."""
+    table = np.column_stack([rows.X, rows.y, rows.counts, rows.numbers.astype(np.float64)])
+    return SmallestKeys.of(uniform(table[:, :-2]), table, most)

@@ -1,7 +1,7 @@
 """Pivots of a positive semi-definite kernel, found in passes: K ≈ LLᵀ with L never stored.
 
-Row n of L is ℓ_n = U⁻¹ k(Z, x_n) with the pivots Z (r, d) and k(Z, Z) = UUᵀ, so that r(r + d) numbers give the part of L
-that belongs to any rows. A pass computes the residual R_nn = k(x_n, x_n) − ‖ℓ_n‖² of every row, and draws rows with
+Row n of L is ℓ_n = U⁻¹ k(Z, x_n) with the pivots Z (r, d) and k(Z, Z) = UUᵀ, so that r(r + d) numbers give the part of
+L that belongs to any rows. A pass computes the residual R_nn = k(x_n, x_n) − ‖ℓ_n‖² of every row, and draws rows with
 probabilities proportional to it, as `bases.low_rank` does in memory; the most informative of these become pivots.
 """
 
@@ -97,9 +97,7 @@ class Residuals:
     def __add__(self, other: Residuals) -> Residuals:
         first, second = (self.largest, *self.peak), (other.largest, *other.peak)
         peak = self.peak if first >= second else other.peak  # the larger row where two residuals are equal
-        return Residuals(
-            max(self.largest, other.largest), self.total + other.total, self.drawn + other.drawn, peak
-        )
+        return Residuals(max(self.largest, other.largest), self.total + other.total, self.drawn + other.drawn, peak)
 
 
 def _residuals(points: Any, landmarks: Landmarks, draws: int) -> Residuals:
@@ -165,7 +163,7 @@ def enough_landmarks(
     landmarks, complete = find_landmarks(rows, total, landmarks, tol, settings)
     if not complete:
         raise ValueError(
-            f"kernel needs more than {landmarks.rank} pivots for the {total} rows of X, too many for a Dask collection: use a "
-            "wider kernel (a smaller gamma) or fewer inputs, or fit fewer rows as an array."
+            f"kernel needs more than {landmarks.rank} pivots for the {total} rows of X, too many for a Dask "
+            "collection: use a wider kernel (a smaller gamma) or fewer inputs, or fit fewer rows as an array."
         )
     return landmarks

@@ -56,7 +56,7 @@ class RemoteLaplaceRows(LaplaceRows):
         self.y = np.broadcast_to(0.0, (encoded.total, self.outputs))  # its shape; the labels are elsewhere
 
     @property
-    def counts(self) -> np.ndarray:  # type: ignore[override]
+    def counts(self) -> np.ndarray:
         """Not here."""
         raise NotImplementedError("the rows are not in memory")
 
@@ -199,8 +199,6 @@ def remote_result(end: LaplaceSolution, monitor: FitMonitor, settings: LaplaceSe
     if isinstance(rows.likelihood, Bernoulli):
         result = with_remote_average(result, end.mode, rows, settings)
     return judged(result, end, monitor)
-
-
 
 
 @dataclass(frozen=True, eq=False)

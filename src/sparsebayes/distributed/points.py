@@ -74,6 +74,11 @@ class Overview:
         return 0 if self.triangle is None else self.triangle.rows
 
     @property
+    def constant(self) -> float | None:
+        """The value that all targets have; None if they differ."""
+        return None if self.triangle is None else self.triangle.constant
+
+    @property
     def starts(self) -> tuple[int, ...]:
         """How many rows come before each part."""
         sizes = [self.sizes.get(number, 0) for number in range(max(self.sizes, default=-1) + 1)]
@@ -147,15 +152,17 @@ class PointRows:
         found = found[np.argsort(found[:, -1], kind="stable")]
         return Points(found[:, :-3], found[:, -3], found[:, -2], found[:, -1].astype(np.int64))
 
-    def everything(self) -> tuple[Any, Any, Any]:
-        """X, y and sample_weight (None if there are none) in memory, as they came and in their order."""
-        parts = self.given.reduce("gather", _gathered, _chained)
-        columns = list(zip(*(parts[number] for number in sorted(parts)), strict=True))
-        return tuple(None if each[0] is None else _together(each) for each in columns)  # type: ignore[return-value]
 
-    def first_rows(self, X: np.ndarray) -> np.ndarray:
-        """The number of the first row that is equal to each row of X, (k,)."""
-        return self.rows.reduce("locate", _located, _least, hashes(X))
+def gather(given: DaskRows) -> tuple[Any, ...]:
+    """X, y and sample_weight (None if there are none) in memory, as they came and in their order."""
+    parts = given.reduce("gather", _gathered, _chained)
+    columns = list(zip(*(parts[number] for number in sorted(parts)), strict=True))
+    return tuple(None if each[0] is None else _together(each) for each in columns)
+
+
+def first_rows(rows: DaskRows, X: np.ndarray) -> np.ndarray:
+    """The number of the first row that is equal to each row of X, (k,), by a pass over rows that have X and numbers."""
+    return rows.reduce("locate", _located, _least, hashes(X))
 
 
 def _sampled(points: Points, most: int, seed: int) -> SmallestKeys:
@@ -183,8 +190,8 @@ def _together(pieces: tuple[Any, ...]) -> Any:
     return np.concatenate([each.toarray() if hasattr(each, "toarray") else each for each in pieces])
 
 
-def _located(points: Points, wanted: np.ndarray) -> np.ndarray:
-    """The first number in a part of each row with these hash values; −1 if it has none, as the largest integer."""
+def _located(points: Any, wanted: np.ndarray) -> np.ndarray:
+    """The first number in a part of each row with these hash values; the largest integer if it has none."""
     here = hashes(points.X)
     order = np.argsort(here, kind="stable")
     place = np.minimum(np.searchsorted(here[order], wanted), len(order) - 1)

@@ -99,8 +99,9 @@ def _shape_of(model: Any, method: str, options: dict[str, Any]) -> tuple[tuple[i
         return (), classes.dtype
     if _has_two(method, options):
         return (2,), np.float64
-    several = classes is not None and (method in SCORES or len(classes) > 2)
-    return ((len(classes),) if several else ()), np.float64
+    if classes is None or (method not in SCORES and len(classes) == 2):
+        return (), np.float64
+    return (len(classes),), np.float64
 
 
 def _portable(model: Any) -> Any:

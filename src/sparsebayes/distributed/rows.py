@@ -23,6 +23,7 @@ ARITY = 8  # results that are added up in one task
 ATTEMPTS = 5  # how often a pass is started if its workers die
 NAME = "sparsebayes"  # what the names of tasks begin with
 
+
 class Part(NamedTuple):
     """Some rows as they came: X, y and sample_weight (None if there are none), the part's number and first row.
 
@@ -82,9 +83,7 @@ class DaskRows:
         before = self.prepare
         return replace(self, prepare=prepare if before is None else _Chained(before, prepare))
 
-    def reduce(
-        self, name: str, of_part: Callable[..., Any], combine: Callable[[list[Any]], Any], *shared: Any
-    ) -> Any:
+    def reduce(self, name: str, of_part: Callable[..., Any], combine: Callable[[list[Any]], Any], *shared: Any) -> Any:
         """One pass: `of_part(rows, *shared)` of every part, added up by `combine` in a tree.
 
         Parameters
@@ -199,7 +198,7 @@ def _like(y: Any, sizes: list[float], name: str) -> list[Any]:
         )
     y = y if _known(y) else y.compute_chunk_sizes()
     _check_length(y.shape, sizes, name)
-    y = y.rechunk({0: tuple(int(size) for size in sizes), **{axis: -1 for axis in range(1, y.ndim)}})
+    y = y.rechunk({0: tuple(int(size) for size in sizes), **dict.fromkeys(range(1, y.ndim), -1)})
     return list(y.to_delayed().ravel())
 
 

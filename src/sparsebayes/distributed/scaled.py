@@ -149,3 +149,10 @@ def scaled_design(encoded: EncodedRows, functions: Any, M: int, center: bool) ->
     other = np.concatenate([group[1:] for group in groups])
     apart = rows.reduce("repeats", _apart, _largest, design, first, other)
     return design.keep(np.setdiff1d(np.arange(design.size), other[apart.min(axis=0) < SAME]))
+
+
+def alike_rows(encoded: EncodedRows) -> np.ndarray:
+    """Two rows (2, d) with the mean and the variance that each column of X has over all rows."""
+    moments: _ColumnMoments = encoded.rows.reduce("moments", _moments, sum_of, ColumnsOf(), encoded.rows.shape[1])
+    spread = np.sqrt(moments.squares / moments.n)
+    return np.stack([moments.means - spread, moments.means + spread])

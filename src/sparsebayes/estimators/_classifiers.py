@@ -14,6 +14,7 @@ from sparsebayes.bases import BoundBasis, Columns
 from sparsebayes.estimators._callbacks import reports_to_callbacks
 from sparsebayes.estimators._classes import check_labels, require_two_classes, weigh_classes
 from sparsebayes.estimators._dask import fit_labels_on_dask, predicts_lazily
+from sparsebayes.estimators._dask_kernels import fit_kernel_classifier
 from sparsebayes.estimators._docs import documented
 from sparsebayes.estimators._fitted import Fitted, all_or_nothing, of_batches, of_columns, publish
 from sparsebayes.estimators._model import SparseModel
@@ -257,8 +258,9 @@ class RelevanceVectorClassifier(SparseClassification):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Training inputs; the kernel matrix for kernel="precomputed".
+        X : array-like of shape (n_samples, n_features), or Dask array or dataframe
+            Training inputs; the kernel matrix for kernel="precomputed". More than 16 000 rows of a Dask collection
+            stay where they are.
         y : array-like of shape (n_samples,)
             Labels of at least two classes: of any type that can be sorted, except real numbers that are not
             integers.
@@ -273,6 +275,11 @@ class RelevanceVectorClassifier(SparseClassification):
             The fitted estimator.
         """
         check_parameters(self)
+        if is_dask(X):
+            found = fit_kernel_classifier(self, X, y, sample_weight)
+            if found is not None:
+                _publish(self, *found[:2], **found[2])
+            return self
         rows, classes = self._ordered_rows(self._training_rows(X, y, sample_weight), kernel=True)
         bound, more, monitor = bind_kernel(self, rows), {}, monitor_of(self)
         if learns(gamma_of(self)):

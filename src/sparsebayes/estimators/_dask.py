@@ -99,8 +99,8 @@ def read_dask(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:
     return read_triangle(X, y, sample_weight, check_of(model, X))
 
 
-def read_labels(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Any, ClassOrder]:
-    """Labelled rows that are Dask collections, encoded by the parameters of a classifier, and its classes."""
+def read_labels(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, ClassOrder]:
+    """Labelled rows that are Dask collections: as they came, encoded by the parameters of a classifier; its classes."""
     from sparsebayes.distributed import LabelRows
 
     require_targets(y)
@@ -108,7 +108,7 @@ def read_labels(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Cl
     encoded = rows.encoded(_class_weights(model.class_weight, rows.classes))
     if len(encoded.classes.labels) < 2:
         require_two_classes(encoded.classes.labels)
-    return encoded, ClassOrder(encoded.classes.labels, encoded.places, encoded.places[:0])
+    return rows.given, encoded, ClassOrder(encoded.classes.labels, encoded.places, encoded.places[:0])
 
 
 def _class_weights(class_weight: Any, classes: Any) -> np.ndarray:
@@ -124,7 +124,7 @@ def fit_labels_on_dask(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[
     """A classifier of columns fitted to rows that are Dask collections: its candidates, and the fitted model."""
     from sparsebayes.distributed import ColumnRows
 
-    encoded, classes = read_labels(model, X, y, sample_weight)
+    _, encoded, classes = read_labels(model, X, y, sample_weight)
     bound = Columns().bind(np.empty((1, model.n_features_in_)))
     rows = ColumnRows(encoded, model.n_features_in_)
     result = fit(

@@ -202,7 +202,9 @@ class SparseBayesRegressor(SparseRegression):
         check = ChunkCheck(lambda inputs, first: check_inputs(self, inputs, fitting=first))
         noise = check_noise(self, noise_variance, X.shape[0]) if is_too_large(X) else noise_variance
         if noise is not None:
-            refuse_dask(X, "noise_variance of fit must be None for a Dask collection: the variances are needed in memory")
+            refuse_dask(
+                X, "noise_variance of fit must be None for a Dask collection: the variances are needed in memory"
+            )
             return read_known_noise(X, y, sample_weight, noise, check, ("X", "noise_variance of fit"))
         rows = read_dask(self, X, y, sample_weight) if is_dask(X) else read_chunks(X, y, sample_weight, check)
         found = 0 if rows is None else rows.rows
