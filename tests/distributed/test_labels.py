@@ -39,7 +39,9 @@ def test_the_model_is_that_of_the_rows_in_memory(target, chunk, options):
 
 def test_class_weights_may_leave_a_class_out():
     each = {0: 1.0, 1: 0.0, 2: 3.0}
-    found = SparseBayesClassifier(class_weight=each).fit(da.from_array(X, chunks=(500, 8)), da.from_array(three, chunks=500))
+    found = SparseBayesClassifier(class_weight=each).fit(
+        da.from_array(X, chunks=(500, 8)), da.from_array(three, chunks=500)
+    )
     same(found, SparseBayesClassifier(class_weight=each).fit(X, three))
 
 
@@ -60,7 +62,9 @@ def test_repeated_and_constant_columns_are_not_selected():
 def test_sparse_chunks():
     A = np.where(np.abs(X - 3) > 1, X - 3, 0.0)
     blocks = [
-        da.from_delayed(dask.delayed(scipy.sparse.csr_matrix)(A[k : k + 400]), (400, 8), meta=scipy.sparse.csr_matrix)
+        da.from_delayed(
+            dask.delayed(scipy.sparse.csr_matrix)(A[k : k + 400]), (400, 8), meta=scipy.sparse.csr_matrix((0, 0))
+        )
         for k in range(0, 1200, 400)
     ]
     found = SparseBayesClassifier(prior="bic").fit(da.concatenate(blocks), da.from_array(two, chunks=400))

@@ -67,7 +67,9 @@ def test_unknown_chunk_sizes_will_do_if_the_chunks_agree():
 def test_sparse_chunks():
     A = np.where(np.abs(X - 5) > 1, X - 5, 0.0)
     blocks = [
-        da.from_delayed(dask.delayed(scipy.sparse.csr_matrix)(A[k : k + 400]), (400, 12), meta=scipy.sparse.csr_matrix)
+        da.from_delayed(
+            dask.delayed(scipy.sparse.csr_matrix)(A[k : k + 400]), (400, 12), meta=scipy.sparse.csr_matrix((0, 0))
+        )
         for k in range(0, 1200, 400)
     ]
     same(model().fit(da.concatenate(blocks), da.from_array(y, chunks=400)), model().fit(A, y))
@@ -87,13 +89,15 @@ def test_the_function_fit():
 def test_constant_targets():
     with pytest.warns(UserWarning, match="constant"):
         found = model().fit(da.from_array(X, chunks=(500, 12)), da.ones(1200, chunks=500))
-    assert found.intercept_ == 1 and not len(found.relevance_)
+    assert found.intercept_ == 1
+    assert not len(found.relevance_)
 
 
 def test_a_callback_sees_the_iterations():
     seen = []
     SparseBayesRegressor(callback=seen.append).fit(da.from_array(X, chunks=(500, 12)), y)
-    assert seen and seen[-1].n_active > 0
+    assert seen
+    assert seen[-1].n_active > 0
 
 
 def test_tasks_have_names():
@@ -116,7 +120,7 @@ def test_tasks_have_names():
         (lambda: (da.from_array(X[:, 0], chunks=400), y), "two dimensions"),
         (lambda: (da.from_array(X, chunks=(400, 12))[da.from_array(y, chunks=400) > 0], y), "compute_chunk_sizes"),
         (lambda: (da.from_array(X, chunks=(400, 12)), None), "y"),
-        (lambda: (da.from_array(np.where(X > 7.5, np.nan, X), chunks=(400, 12)), y), "in chunk 0, which starts at row 0"),
+        (lambda: (da.from_array(np.where(X > 7.5, np.nan, X), chunks=(400, 12)), y), "in chunk ., which starts at row"),
     ],
 )
 def test_errors_are_one_sentence(arguments, message):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 from uuid import uuid4
@@ -18,6 +19,7 @@ import dask
 import numpy as np
 from dask.base import is_dask_collection
 from dask.delayed import Delayed
+from threadpoolctl import ThreadpoolController
 
 ARITY = 8  # results that are added up in one task
 ATTEMPTS = 5  # how often a pass is started if its workers die
@@ -157,11 +159,22 @@ def _computed(result: Delayed) -> Any:
     """The value of a pass, which is started again if Dask gives up because its workers died."""
     for remaining in reversed(range(ATTEMPTS)):
         try:
-            return result.compute()
+            with _one_thread_per_task():
+                return result.compute()
         except Exception as error:
             if type(error).__name__ not in ("KilledWorker", "FutureCancelledError", "CancelledError") or not remaining:
                 raise
     raise AssertionError("unreachable")
+
+
+def _one_thread_per_task() -> Any:
+    """BLAS with one thread while threads of this process compute: more of them would fight over the cores.
+
+    Workers of a cluster have one thread each for BLAS, by Dask's own settings.
+    """
+    if dask.base.get_scheduler() is not None:
+        return nullcontext()
+    return ThreadpoolController().limit(limits=1, user_api="blas")
 
 
 def _blocks_of(X: Any) -> tuple[list[Any], list[float], int]:

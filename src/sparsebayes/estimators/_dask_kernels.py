@@ -133,7 +133,8 @@ def _selected(
     where = np.searchsorted(result.active[np.argsort(result.active, kind="stable")], functions)
     first = np.argsort(result.active, kind="stable")[where]
     candidates = Candidates(replace(bound, centres=centres[first]), numbers[first])
-    fitted = Fitted.of(candidates, replace(result, active=place))
+    averaged = None if result.averaged is None else replace(result.averaged, active=place, candidates=None)
+    fitted = Fitted.of(candidates, replace(result, active=place, averaged=averaged))
     return candidates, replace(fitted, n_candidates=total)
 
 
