@@ -18,7 +18,7 @@ from sparsebayes.estimators import _dask_kernels
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # those of Dask itself
 
-PARTS, ROWS, COLUMNS = 6, 200, 10
+PARTS, ROWS, COLUMNS = 4, 300, 10
 
 
 def block(k, pause):
