@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, NamedTuple
 from uuid import uuid4
 
@@ -20,6 +21,8 @@ import numpy as np
 from dask.base import is_dask_collection
 from dask.delayed import Delayed
 from threadpoolctl import ThreadpoolController
+
+from sparsebayes.distributed.fusion import Recipe, recipes
 
 ARITY = 8  # results that are added up in one task
 ATTEMPTS = 5  # how often a pass is started if its workers die
@@ -48,11 +51,12 @@ class Part(NamedTuple):
 class DaskRows:
     """Rows of Dask collections, a list of parts that are not computed.
 
-    parts : what each `Part` is made of, lazily.  shape : of X; the rows may be NaN.  names : of the columns, or None.
+    parts : what each `Part` is made of, lazily: Dask's objects, or a `Recipe`.  shape : of X; the rows may be NaN.
+    names : of the columns, or None.
     prepare : turns a `Part` into the rows that functions of passes take; None leaves it as it is.
     """
 
-    parts: tuple[tuple[Any, ...], ...]
+    parts: tuple[tuple[Any, ...] | Recipe, ...]
     shape: tuple[float, int]
     names: tuple[str, ...] | None
     prepare: Callable[[Part], Any] | None = None
@@ -77,8 +81,9 @@ class DaskRows:
         blocks, sizes, width = _blocks_of(X)
         others = [_like(each, sizes, name) for each, name in ((y, "y"), (sample_weight, "sample_weight"))]
         starts = [-1 if math.isnan(each) else int(each) for each in np.cumsum([0.0, *sizes[:-1]]).tolist()]
-        parts = zip(blocks, *others, range(len(blocks)), starts, strict=True)
-        return cls(tuple(parts), (float(sum(sizes)), width), names)
+        parts = list(zip(blocks, *others, range(len(blocks)), starts, strict=True))
+        alone = recipes(parts)
+        return cls(tuple(parts if alone is None else alone), (float(sum(sizes)), width), names)
 
     def prepared(self, prepare: Callable[[Any], Any]) -> DaskRows:
         """The same rows, each part turned into something else before a pass sees it."""
@@ -106,10 +111,11 @@ class DaskRows:
         """
         key = f"{NAME}-{name}"
         tag = uuid4().hex
-        task = _Task(of_part, self.prepare)
+        task = dask.delayed(_Task(of_part, self.prepare), name=f"{key}-task-{tag}", traverse=False)
         given = dask.delayed(shared, name=f"{key}-shared-{tag}", traverse=False)
         level = [
-            dask.delayed(task)(given, *part, dask_key_name=(f"{key}-{tag}", k)) for k, part in enumerate(self.parts)
+            task(given, *(part if isinstance(part, tuple) else (part,)), dask_key_name=(f"{key}-{tag}", k))
+            for k, part in enumerate(self.parts)
         ]
         add, depth = _Sum(combine), 0
         while len(level) > 1:
@@ -140,6 +146,7 @@ class _Task:
     prepare: Callable[[Part], Any] | None
 
     def __call__(self, shared: tuple[Any, ...], *part: Any) -> Any:
+        part = part[0]() if len(part) == 1 else part
         rows = Part(*part) if self.prepare is None else self.prepare(Part(*part))
         return None if rows is None else self.of_part(rows, *shared)
 
@@ -174,7 +181,13 @@ def _one_thread_per_task() -> Any:
     """
     if dask.base.get_scheduler() is not None:
         return nullcontext()
-    return ThreadpoolController().limit(limits=1, user_api="blas")
+    return _controller().limit(limits=1, user_api="blas")
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    """What sets the number of threads of BLAS; it takes some milliseconds to find out which libraries there are."""
+    return ThreadpoolController()
 
 
 def _blocks_of(X: Any) -> tuple[list[Any], list[float], int]:
