@@ -8,7 +8,7 @@ dask = pytest.importorskip("dask", reason="Dask is not installed")
 import dask.array as da
 
 from sparsebayes import SparseBayesClassifier, fit
-from sparsebayes.distributed import expansion
+from sparsebayes.distributed import DistributedSettings, expansion
 from sparsebayes.distributed.labels import LabelRows
 from sparsebayes.laplace import check_label_vector
 from sparsebayes.rows.validation import check_design
@@ -46,7 +46,7 @@ def test_class_weights_may_leave_a_class_out():
 
 
 def test_many_candidates_fetch_rows_of_the_gram_matrix(monkeypatch):
-    monkeypatch.setattr(expansion, "DENSE", 6)
+    monkeypatch.setattr(expansion, "DISTRIBUTED", DistributedSettings(dense=6, fetched=2))
     found = SparseBayesClassifier(prior="bic").fit(da.from_array(X, chunks=(500, 8)), da.from_array(three, chunks=500))
     same(found, SparseBayesClassifier(prior="bic").fit(X, three))
 

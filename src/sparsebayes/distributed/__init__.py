@@ -22,10 +22,13 @@ from sparsebayes.distributed.predictions import predict_lazily
 from sparsebayes.distributed.regression import read_triangle
 from sparsebayes.distributed.rows import DaskRows
 from sparsebayes.distributed.scaled import alike_rows
+from sparsebayes.distributed.settings import DISTRIBUTED, DistributedSettings
 
 __all__ = [
+    "DISTRIBUTED",
     "ColumnRows",
     "DaskRows",
+    "DistributedSettings",
     "KernelLabels",
     "KernelRows",
     "LabelRows",

@@ -17,12 +17,10 @@ from sparsebayes._array import Indices, column_squares
 from sparsebayes.core.quadratic import DenseQuadratic, Quadratic
 from sparsebayes.distributed.labels import Labelled
 from sparsebayes.distributed.scaled import RemoteDesign
+from sparsebayes.distributed.settings import DISTRIBUTED
 from sparsebayes.laplace.linearised import LEAST_ROW, LEAST_SQUARE, Expansion, pseudo_root
 from sparsebayes.rows.chunks import slices
 from sparsebayes.rows.lazy import LazyQuadratic, RowProducts
-
-DENSE = 512  # candidates up to which all of G comes with the expansion; beyond it rows of G are fetched in passes
-FETCHED = 256  # candidates whose rows of G are fetched in one pass
 
 Sums = dict[str, Any]
 
@@ -123,7 +121,7 @@ def _sums(expansion: Expansion, X: Any, design: RemoteDesign, wanted: RemoteCand
         "curved": table[:, 2:],
         "diagonal": np.concatenate([squares[outputs[k], k] for k in range(K)]),
     }
-    if len(wanted.J) <= DENSE:
+    if len(wanted.J) <= DISTRIBUTED.dense:
         sums["G"] = _gram(Phi, outputs, d, u)
     return sums
 
@@ -209,7 +207,8 @@ class RemoteLinearised(RowProducts):
         if "G" in self.sums:
             raw = self.sums["G"][J]
         else:
-            raw = np.concatenate([self.fetch(J[k : k + FETCHED]) for k in range(0, len(J), FETCHED)])
+            size = DISTRIBUTED.fetched
+            raw = np.concatenate([self.fetch(J[k : k + size]) for k in range(0, len(J), size)])
         return (raw - self.side[J] @ self.side.T) / (self.scale[J][:, None] * self.scale[None, :])
 
     def block(self, J: Indices) -> np.ndarray:

@@ -31,6 +31,7 @@ from sparsebayes.distributed.landmarks import Landmarks, enough_landmarks
 from sparsebayes.distributed.laplace import RemoteLaplacePath, RemoteLaplaceRows, refuse_polish, remote_result
 from sparsebayes.distributed.regression import sum_of
 from sparsebayes.distributed.scaled import KernelAt, RemoteDesign, scaled_design
+from sparsebayes.distributed.settings import DISTRIBUTED
 from sparsebayes.distributed.sketches import SmallestKeys, hashes, uniform
 from sparsebayes.laplace.linearised import LEAST_SQUARE
 from sparsebayes.laplace.loop import LaplaceSolution
@@ -41,11 +42,6 @@ from sparsebayes.rows.chunks import Chunk, slices
 from sparsebayes.rows.triangle import Triangle
 from sparsebayes.solvers.active_set import ActiveSet
 from sparsebayes.solvers.monitor import FitMonitor
-
-ROUNDS = 8  # working sets after the first, at most
-FIRST = 448  # functions of the first working set: the landmarks, and rows drawn at random
-GAIN = 1e-3  # nats: a working set that gains less is the last
-ELEMENTS = 1 << 19  # active functions times candidates that are scored together
 
 
 class Factor(NamedTuple):
@@ -123,7 +119,7 @@ class LabelScorer(NamedTuple):
 def _scored_labels(rows: Labelled, scorer: LabelScorer) -> Scored:
     """The best of the rows of a part, a block of bounded size at a time."""
     width = max(len(scorer.h) * len(scorer.root), scorer.factor.landmarks.rank)
-    size = max(1, ELEMENTS // width)
+    size = max(1, DISTRIBUTED.block_elements // width)
     blocks = [rows.X[start : start + size] for start in range(0, len(rows.X), size)]
     return sum_of([best_of_block(_label_state(X, scorer), X) for X in blocks])
 
@@ -214,14 +210,14 @@ class RemoteKernelLabelsPath:
         triangle = encoded.rows.reduce("low-rank", _factor_triangle, sum_of, landmarks)
         Z, _, middle = raw_statistics(triangle, self.fit_intercept)
         factor = Factor(landmarks, middle, np.tril(Z[: landmarks.rank].T))
-        sample = encoded.rows.reduce("sample", _sampled_points, sum_of, max(FIRST - landmarks.rank, 0)).rows
+        sample = encoded.rows.reduce("sample", _sampled_points, sum_of, max(DISTRIBUTED.first - landmarks.rank, 0)).rows
         W = pivots = np.unique(known.numbers_of(np.concatenate([landmarks.Z, sample])))
         end = self._solve(W, prior, solver, monitor)
-        for _ in range(ROUNDS):
+        for _ in range(DISTRIBUTED.rounds):
             scored = self._score(end, factor, W)
             W = np.union1d(pivots, self._working_set(end, scored))
             following = self._solve(W, prior, solver, monitor, end.model)
-            better = following.mode.objective > end.mode.objective + GAIN
+            better = following.mode.objective > end.mode.objective + DISTRIBUTED.round_gain
             end = following if following.mode.objective >= end.mode.objective else end
             if not (better and monitor.going):
                 break

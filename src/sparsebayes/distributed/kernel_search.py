@@ -19,12 +19,11 @@ from sparsebayes.core.units import Units
 from sparsebayes.distributed.kernel_statistics import RemoteColumns, quadratic_of
 from sparsebayes.distributed.points import Points
 from sparsebayes.distributed.regression import sum_of
+from sparsebayes.distributed.settings import DISTRIBUTED
 from sparsebayes.distributed.sketches import hashes
 from sparsebayes.large_kernels.scoring import CandidateBatch
 from sparsebayes.large_kernels.working_set import NONE, Model, WorkingSetSearch
 from sparsebayes.solvers.active_set.exchange import best_in_each_row, ranking, swaps_into, without_each
-
-REMEMBERED = 16  # substitutes for each active function that a scoring pass over all rows returns
 
 
 class Scorer(NamedTuple):
@@ -66,7 +65,7 @@ class Scored:
         better = _first(-self.predicted, self.additions, -other.predicted, other.additions)
         ratio = np.concatenate([self.ratio, other.ratio])
         points = np.concatenate([self.substitutes, other.substitutes])
-        order = np.lexsort((points[..., 0], -ratio), axis=0)[:REMEMBERED]
+        order = np.lexsort((points[..., 0], -ratio), axis=0)[: DISTRIBUTED.remembered]
         return Scored(
             gain=max(self.gain, other.gain),
             theta=max(self.theta, other.theta),
@@ -105,7 +104,7 @@ def best_of_block(state: State, X: np.ndarray) -> Scored:
     S, Q = without_each(state)
     related = np.argmax(S[:, first:], axis=0)
     ratio = ranking(S, Q, state.J)
-    number = min(REMEMBERED, ratio.shape[1] - first)
+    number = min(DISTRIBUTED.remembered, ratio.shape[1] - first)
     substitutes, values = best_in_each_row(ratio, number)
     swaps = swaps_into(state, substitutes[0], S, Q).gain
     gain = state.scores.gain[first:]

@@ -23,9 +23,8 @@ from dask.delayed import Delayed
 from threadpoolctl import ThreadpoolController
 
 from sparsebayes.distributed.fusion import Recipe, recipes
+from sparsebayes.distributed.settings import DISTRIBUTED
 
-ARITY = 8  # results that are added up in one task
-ATTEMPTS = 5  # how often a pass is started if its workers die
 NAME = "sparsebayes"  # what the names of tasks begin with
 
 
@@ -117,12 +116,12 @@ class DaskRows:
             task(given, *(part if isinstance(part, tuple) else (part,)), dask_key_name=(f"{key}-{tag}", k))
             for k, part in enumerate(self.parts)
         ]
-        add, depth = _Sum(combine), 0
+        add, depth, arity = _Sum(combine), 0, DISTRIBUTED.arity
         while len(level) > 1:
             depth += 1
             level = [
-                dask.delayed(add)(level[k : k + ARITY], dask_key_name=(f"{key}-sum-{tag}", depth, k))
-                for k in range(0, len(level), ARITY)
+                dask.delayed(add)(level[k : k + arity], dask_key_name=(f"{key}-sum-{tag}", depth, k))
+                for k in range(0, len(level), arity)
             ]
         return _computed(level[0]) if level else None
 
@@ -164,7 +163,7 @@ class _Sum:
 
 def _computed(result: Delayed) -> Any:
     """The value of a pass, which is started again if Dask gives up because its workers died."""
-    for remaining in reversed(range(ATTEMPTS)):
+    for remaining in reversed(range(DISTRIBUTED.attempts)):
         try:
             with _one_thread_per_task():
                 return result.compute()

@@ -7,6 +7,7 @@ is learned from a sample in memory too: the scales of a kernel.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -15,6 +16,7 @@ import numpy as np
 from sklearn.utils import get_tags
 
 from sparsebayes.bases import as_basis
+from sparsebayes.bases.kernel_operator import KERNEL_MEMORY
 from sparsebayes.core.result import Result
 from sparsebayes.estimators._dask import check_of, read_labels
 from sparsebayes.estimators._error_bars import PosteriorBars
@@ -39,10 +41,11 @@ from sparsebayes.fit import fit
 from sparsebayes.laplace import Bernoulli, Multinomial
 from sparsebayes.rows.validation import LEAST_ROWS, require_targets
 from sparsebayes.scale_learning import input_relevance
+from sparsebayes.scale_learning.settings import ScaleSearchSettings
 from sparsebayes.solvers.monitor import FitMonitor
 
-GATHERED = 16_000  # rows up to which a kernel machine is fitted in memory, as its kernel matrix would be
-SAMPLE = 20_000  # rows that the scales of a kernel are learned from
+GATHERED = math.isqrt(KERNEL_MEMORY.fits)  # rows up to which a kernel machine is fitted in memory
+SAMPLE = ScaleSearchSettings().many_rows  # rows that the scales of a kernel are learned from
 
 
 def fit_kernel_regressor(model: Any, X: Any, y: Any, sample_weight: Any, noise_variance: Any) -> Any:

@@ -179,6 +179,7 @@ class SparseRegression(RegressorMixin, SparseModel):
         SparsityPath
             Size, log evidence, leave-one-out error and noise variance of each model, and the order of the functions.
         """
+        refuse_dask(X, "path needs all rows of X in memory, and X is a Dask collection")
         return sparsity_path(self, X, y, sample_weight, noise_variance)
 
 

@@ -173,6 +173,7 @@ class SparseBayesRegressor(SparseRegression):
             The estimator, fitted to all rows seen so far.
         """
         check_parameters(self)
+        refuse_dask(X, "partial_fit takes rows in memory or on disk, and X is a Dask collection, which fit takes")
         before: Triangle | None = getattr(self, "statistics_", None)
         if before is None and hasattr(self, "_fitted"):
             message = "partial_fit starts anew: fit keeps no statistics of the rows it has seen."
