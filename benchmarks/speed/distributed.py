@@ -143,31 +143,20 @@ def throughput(sizes: Sizes) -> dict[str, Any]:
     return {"rows": sizes.rows, "columns": sizes.columns, "chunk": sizes.chunk, "runs": found}
 
 
-def worker_pids(client: Client) -> list[int]:
-    """The processes of the workers, once there are two that answer: one that was killed may not be missed yet."""
-    while True:
-        try:
-            pids = list(client.run(os.getpid).values())
-        except OSError:  # one of them has just died
-            pids = []
-        if len(pids) == 2:
-            return pids
-        time.sleep(0.2)
-
-
-def kill_during(client: Client, seconds: float, fit: Callable[[], Any]) -> tuple[Any, float]:
-    """What a fit returns while a worker, drawn at random, is killed, and after how many seconds it was.
+def kill_during(seconds: float, fit: Callable[[], Any]) -> tuple[Any, float]:
+    """What a fit returns while one of two workers, drawn at random, is killed, and after how many seconds it was.
 
     A fit that ends before that is made again, and the worker killed earlier.
     """
     while True:
-        pid = random.choice(worker_pids(client))
-        timer = threading.Timer(seconds, os.kill, (pid, signal.SIGKILL))
-        timer.start()
-        found = fit()
-        if timer.finished.is_set():
-            return found, seconds
-        timer.cancel()
+        with cluster(2) as local, Client(local) as client:
+            pid = random.choice(list(client.run(os.getpid).values()))
+            timer = threading.Timer(seconds, os.kill, (pid, signal.SIGKILL))
+            timer.start()
+            found = fit()
+            if timer.finished.is_set():
+                return found, seconds
+            timer.cancel()
         seconds *= 0.7
 
 
@@ -183,22 +172,20 @@ def kills(sizes: Sizes) -> dict[str, Any]:
         "kernel": lambda: RelevanceVectorRegressor(gamma=1 / 2.5**2).fit(*pointed),
     }
     random.seed(0)
-    runs = []
-    with cluster(2) as local, Client(local) as client:
-        expected, times = {}, {}
+    runs, expected, times = [], {}, {}
+    with cluster(2) as local, Client(local):
         for name, fit in kinds.items():
-            fit()
+            fit()  # imports on every worker
             start = time.perf_counter()
             expected[name] = fit()
             times[name] = time.perf_counter() - start
-        for k in range(sizes.kills):
-            name = list(kinds)[k % len(kinds)]
-            when = random.uniform(0.1, 0.9) * times[name]
-            found, when = kill_during(client, when, kinds[name])
-            apart = abs(found.log_evidence_ - expected[name].log_evidence_) / abs(expected[name].log_evidence_)
-            same = np.array_equal(found.relevance_, expected[name].relevance_)
-            runs.append({"kind": name, "after": when, "apart": apart, "same": bool(same)})
-            print(runs[-1])
+    for k in range(sizes.kills):
+        name = list(kinds)[k % len(kinds)]
+        found, when = kill_during(random.uniform(0.1, 0.9) * times[name], kinds[name])
+        apart = abs(found.log_evidence_ - expected[name].log_evidence_) / abs(expected[name].log_evidence_)
+        same = np.array_equal(found.relevance_, expected[name].relevance_)
+        runs.append({"kind": name, "after": when, "apart": apart, "same": bool(same)})
+        print(runs[-1])
     return {"rows": rows, "points": len(points), "times": times, "runs": runs, "load": load()}
 
 

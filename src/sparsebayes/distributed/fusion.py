@@ -45,16 +45,18 @@ def recipes(parts: Iterable[tuple[Any, ...]]) -> list[Recipe] | None:
     parts : iterable of tuple
         What each part consists of: `dask.delayed.Delayed` objects, and values that are given as they are.
     """
-    graphs: dict[int, dict[Any, Any]] = {}
+    graphs: dict[int, tuple[Any, dict[Any, Any]]] = {}
     found, total = [], 0
     seen: set[Any] = set()
     for part in parts:
         keys = tuple(each.key if is_dask_collection(each) else None for each in part)
         values = tuple(None if is_dask_collection(each) else each for each in part)
         own: dict[Any, Any] = {}
-        for each in part:
-            if is_dask_collection(each):
+        try:
+            for each in filter(is_dask_collection, part):
                 own |= cull(_low_level(each, graphs), [each.key])[0]
+        except KeyError:  # the graph of a dataframe need not name what is in the memory of workers
+            return None
         if any(_is_computed(task) for task in own.values()):
             return None
         total += len(own)
@@ -65,12 +67,15 @@ def recipes(parts: Iterable[tuple[Any, ...]]) -> list[Recipe] | None:
     return found
 
 
-def _low_level(collection: Any, graphs: dict[int, dict[Any, Any]]) -> dict[Any, Any]:
-    """The tasks of a collection; the parts of one array share their graph, which is looked at once."""
+def _low_level(collection: Any, graphs: dict[int, tuple[Any, dict[Any, Any]]]) -> dict[Any, Any]:
+    """The tasks of a collection; the parts of one array share their graph, which is looked at once.
+
+    graphs : those that have been looked at, kept together with their tasks so that no other can have their identity.
+    """
     graph = collection.__dask_graph__()
     if id(graph) not in graphs:
-        graphs[id(graph)] = ensure_dict(graph)
-    return graphs[id(graph)]
+        graphs[id(graph)] = (graph, ensure_dict(graph))
+    return graphs[id(graph)][1]
 
 
 def _is_computed(task: Any) -> bool:

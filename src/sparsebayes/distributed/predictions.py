@@ -12,7 +12,7 @@ import dask
 import dask.array as da
 import numpy as np
 
-from sparsebayes.distributed.rows import NAME
+from sparsebayes.distributed.rows import NAME, blocks_of_array
 
 SCORES = {"predict_proba", "predict_log_proba"}  # one column per class
 
@@ -79,7 +79,7 @@ def _as_blocks(model: Any, X: Any) -> list[tuple[Any, float]]:
             "input."
         )
     X = X.rechunk({1: -1}) if len(X.chunks[1]) > 1 else X
-    return list(zip(X.to_delayed()[:, 0], X.chunks[0], strict=True))
+    return list(zip(blocks_of_array(X), X.chunks[0], strict=True))
 
 
 def _has_two(method: str, options: dict[str, Any]) -> bool:

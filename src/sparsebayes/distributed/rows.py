@@ -202,7 +202,7 @@ def _blocks_of(X: Any) -> tuple[list[Any], list[float], int]:
         raise ValueError("X has an unknown number of columns: call X.compute_chunk_sizes() before the fit.")
     if len(X.chunks[1]) > 1:
         X = X.rechunk({1: -1})
-    return list(X.to_delayed()[:, 0]), [float(size) for size in X.chunks[0]], int(X.shape[1])
+    return blocks_of_array(X), [float(size) for size in X.chunks[0]], int(X.shape[1])
 
 
 def _like(y: Any, sizes: list[float], name: str) -> list[Any]:
@@ -215,7 +215,7 @@ def _like(y: Any, sizes: list[float], name: str) -> list[Any]:
     if hasattr(y, "to_dask_array"):  # a series, or a dataframe with one column
         y = y.to_dask_array()
     if len(y.chunks[0]) == len(sizes) and not (known and _known(y)):
-        return list(y.to_delayed().ravel())  # every part finds out whether the lengths agree
+        return blocks_of_array(y)  # every part finds out whether the lengths agree
     if not known:
         raise ValueError(
             f"X has {len(sizes)} chunks of unknown sizes and {name} has {len(y.chunks[0])} chunks, so that rows cannot "
@@ -224,7 +224,16 @@ def _like(y: Any, sizes: list[float], name: str) -> list[Any]:
     y = y if _known(y) else y.compute_chunk_sizes()
     _check_length(y.shape, sizes, name)
     y = y.rechunk({0: tuple(int(size) for size in sizes), **dict.fromkeys(range(1, y.ndim), -1)})
-    return list(y.to_delayed().ravel())
+    return blocks_of_array(y)
+
+
+def blocks_of_array(X: Any) -> list[Any]:
+    """The blocks of rows of an array, lazily.
+
+    Its graph is taken as it is: an optimised one does not name what is in the memory of workers already, which could
+    then be forgotten before it is used.
+    """
+    return list(X.to_delayed(optimize_graph=False).ravel())
 
 
 def _known(y: Any) -> bool:
