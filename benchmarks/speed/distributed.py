@@ -55,7 +55,7 @@ class Sizes:
 
 
 FULL = Sizes()
-SMALL = Sizes(200_000, 100, 20_000, (1, 2), 3, 60_000, 40_000, 10)
+SMALL = Sizes(200_000, 100, 20_000, (1, 2), 20, 60_000, 40_000, 10)
 
 
 def block(k: int, rows: int, columns: int) -> np.ndarray:

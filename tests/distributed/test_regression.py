@@ -140,7 +140,7 @@ def test_known_noise_is_refused():
 
 
 def test_a_pass_without_rows_finds_nothing():
-    assert DaskRows((), (0.0, 3), None).reduce("nothing", len, sum) is None
+    assert DaskRows((), (0.0, 3)).reduce("nothing", len, sum) is None
 
 
 def test_dask_is_not_imported_before_it_is_needed():

@@ -51,13 +51,11 @@ class DaskRows:
     """Rows of Dask collections, a list of parts that are not computed.
 
     parts : what each `Part` is made of, lazily: Dask's objects, or a `Recipe`.  shape : of X; the rows may be NaN.
-    names : of the columns, or None.
     prepare : turns a `Part` into the rows that functions of passes take; None leaves it as it is.
     """
 
     parts: tuple[tuple[Any, ...] | Recipe, ...]
     shape: tuple[float, int]
-    names: tuple[str, ...] | None
     prepare: Callable[[Part], Any] | None = None
 
     @classmethod
@@ -76,13 +74,12 @@ class DaskRows:
         DaskRows
             The parts, not computed.
         """
-        names = tuple(map(str, X.columns)) if hasattr(X, "columns") else None
         blocks, sizes, width = _blocks_of(X)
         others = [_like(each, sizes, name) for each, name in ((y, "y"), (sample_weight, "sample_weight"))]
         starts = [-1 if math.isnan(each) else int(each) for each in np.cumsum([0.0, *sizes[:-1]]).tolist()]
         parts = list(zip(blocks, *others, range(len(blocks)), starts, strict=True))
         alone = recipes(parts)
-        return cls(tuple(parts if alone is None else alone), (float(sum(sizes)), width), names)
+        return cls(tuple(parts if alone is None else alone), (float(sum(sizes)), width))
 
     def prepared(self, prepare: Callable[[Any], Any]) -> DaskRows:
         """The same rows, each part turned into something else before a pass sees it."""
