@@ -23,7 +23,7 @@ from sparsebayes import RBF
 from sparsebayes.rows.chunks import Chunk
 from sparsebayes.rows.triangle import Triangle
 
-ARITY = 8  # results that are added up in one task, as in `distributed.rows`
+ARITY = 8  # results that are added up in one task, as in `distributed.dask_rows`
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ import numpy as np
 from sparsebayes._array import Indices, column_squares
 from sparsebayes.core.quadratic import DenseQuadratic, Quadratic
 from sparsebayes.distributed.labels import Labelled
-from sparsebayes.distributed.scaled import RemoteDesign
+from sparsebayes.distributed.remote_design import RemoteDesign
 from sparsebayes.distributed.settings import DISTRIBUTED
 from sparsebayes.laplace.linearised import LEAST_ROW, LEAST_SQUARE, Expansion, pseudo_root
 from sparsebayes.rows.chunks import slices

@@ -28,11 +28,11 @@ from sparsebayes.distributed.kernel_search import Scored, best_of_block
 from sparsebayes.distributed.kernel_statistics import KnownPoints, raw_statistics
 from sparsebayes.distributed.labels import EncodedRows, Labelled
 from sparsebayes.distributed.landmarks import Landmarks, enough_landmarks
-from sparsebayes.distributed.laplace import RemoteLaplacePath, RemoteLaplaceRows, refuse_polish, remote_result
-from sparsebayes.distributed.regression import sum_of
-from sparsebayes.distributed.scaled import KernelAt, RemoteDesign, scaled_design
+from sparsebayes.distributed.remote_design import KernelAt, RemoteDesign, scaled_design
+from sparsebayes.distributed.remote_laplace import RemoteLaplacePath, RemoteLaplaceRows, refuse_polish, remote_result
 from sparsebayes.distributed.settings import DISTRIBUTED
 from sparsebayes.distributed.sketches import SmallestKeys, hashes, uniform
+from sparsebayes.distributed.triangles import sum_of
 from sparsebayes.laplace.linearised import LEAST_SQUARE
 from sparsebayes.laplace.loop import LaplaceSolution
 from sparsebayes.laplace.mode import UNIT_NOISE

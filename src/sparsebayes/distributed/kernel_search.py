@@ -18,9 +18,9 @@ from sparsebayes.core.prior import Prior
 from sparsebayes.core.units import Units
 from sparsebayes.distributed.kernel_statistics import RemoteColumns, quadratic_of
 from sparsebayes.distributed.points import Points
-from sparsebayes.distributed.regression import sum_of
 from sparsebayes.distributed.settings import DISTRIBUTED
 from sparsebayes.distributed.sketches import hashes
+from sparsebayes.distributed.triangles import sum_of
 from sparsebayes.large_kernels.scoring import CandidateBatch
 from sparsebayes.large_kernels.working_set import NONE, Model, WorkingSetSearch
 from sparsebayes.solvers.active_set.exchange import best_in_each_row, ranking, swaps_into, without_each

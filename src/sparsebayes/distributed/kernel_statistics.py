@@ -15,8 +15,8 @@ from sparsebayes.core.quadratic import DenseQuadratic, Products, Quadratic
 from sparsebayes.core.units import LEAST_SPREAD, Units, root_mean_square
 from sparsebayes.distributed.landmarks import Landmarks
 from sparsebayes.distributed.points import PointRows, Points
-from sparsebayes.distributed.regression import sum_of
 from sparsebayes.distributed.sketches import hashes
+from sparsebayes.distributed.triangles import sum_of
 from sparsebayes.large_kernels.columns import Statistics, TrueColumns, norms_of
 from sparsebayes.large_kernels.low_rank import LowRankStatistics
 from sparsebayes.rows.chunks import Chunk, slices

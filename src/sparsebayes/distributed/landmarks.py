@@ -16,10 +16,10 @@ import scipy.linalg
 
 from sparsebayes._array import column_squares
 from sparsebayes.bases.operators import LOW_RANK, LowRankSettings
+from sparsebayes.distributed.dask_rows import DaskRows
 from sparsebayes.distributed.points import Points
-from sparsebayes.distributed.regression import sum_of
-from sparsebayes.distributed.rows import DaskRows
 from sparsebayes.distributed.sketches import SmallestKeys, uniform
+from sparsebayes.distributed.triangles import sum_of
 from sparsebayes.rows.chunks import Chunk, slices
 
 

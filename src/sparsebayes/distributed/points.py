@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsebayes.distributed.regression import CheckedPart, sum_of
-from sparsebayes.distributed.rows import DaskRows, Part
+from sparsebayes.distributed.dask_rows import DaskRows, Part
 from sparsebayes.distributed.sketches import SmallestKeys, hashes, uniform
+from sparsebayes.distributed.triangles import CheckedPart, sum_of
 from sparsebayes.rows.chunks import Chunk
 from sparsebayes.rows.triangle import Triangle
 

@@ -12,7 +12,7 @@ import dask
 import dask.array as da
 import numpy as np
 
-from sparsebayes.distributed.rows import NAME, blocks_of_array
+from sparsebayes.distributed.dask_rows import NAME, blocks_of_array
 
 SCORES = {"predict_proba", "predict_log_proba"}  # one column per class
 

@@ -12,7 +12,7 @@ from functools import reduce
 from operator import add
 from typing import Any
 
-from sparsebayes.distributed.rows import DaskRows, Part
+from sparsebayes.distributed.dask_rows import DaskRows, Part
 from sparsebayes.rows.chunks import Chunk
 from sparsebayes.rows.sources import check_affordable
 from sparsebayes.rows.triangle import Triangle

@@ -11,7 +11,6 @@ from sparsebayes.core.prior import Prior
 from sparsebayes.core.result import Result
 from sparsebayes.core.solver import Solver
 from sparsebayes.core.units import Units
-from sparsebayes.distributed.averaging import with_remote_average
 from sparsebayes.distributed.expansion import (
     RemoteCandidates,
     RemoteExpansion,
@@ -22,8 +21,9 @@ from sparsebayes.distributed.expansion import (
     gram_rows,
 )
 from sparsebayes.distributed.labels import EncodedRows
-from sparsebayes.distributed.regression import sum_of
-from sparsebayes.distributed.scaled import ColumnsOf, RemoteDesign, scaled_design
+from sparsebayes.distributed.remote_averaging import with_remote_average
+from sparsebayes.distributed.remote_design import ColumnsOf, RemoteDesign, scaled_design
+from sparsebayes.distributed.triangles import sum_of
 from sparsebayes.laplace import Bernoulli, Multinomial
 from sparsebayes.laplace.loop import LaplaceFit, LaplaceSolution
 from sparsebayes.laplace.mode import Mode, Modes

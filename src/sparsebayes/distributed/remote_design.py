@@ -10,8 +10,8 @@ import numpy as np
 
 from sparsebayes.core.units import without_constants
 from sparsebayes.distributed.labels import EncodedRows, Labelled
-from sparsebayes.distributed.regression import sum_of
 from sparsebayes.distributed.sketches import uniform
+from sparsebayes.distributed.triangles import sum_of
 from sparsebayes.rows.chunks import slices
 from sparsebayes.rows.scaled import SAME, alike, usable
 
