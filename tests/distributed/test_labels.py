@@ -19,11 +19,12 @@ X, two, three, weights = labels()
 
 
 def same(one, other):
+    """Labels end where no log α moves by 1e-6, one alternation sooner or later by rounding; L is flat there."""
     assert list(one.classes_) == list(other.classes_)
-    np.testing.assert_allclose(one.coef_, other.coef_, rtol=1e-8, atol=1e-10)
-    np.testing.assert_allclose(one.intercept_, other.intercept_, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(one.coef_, other.coef_, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(one.intercept_, other.intercept_, rtol=1e-6, atol=1e-8)
     np.testing.assert_allclose(one.log_evidence_, other.log_evidence_, rtol=1e-10)
-    np.testing.assert_allclose(one.predict_proba(X), other.predict_proba(X), rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(one.predict_proba(X), other.predict_proba(X), rtol=1e-6, atol=1e-8)
 
 
 @pytest.mark.parametrize("target", [two, three], ids=["two", "three"])
