@@ -181,7 +181,7 @@ def fit(
     guess = checked_variance(initial_noise_variance, "initial_noise_variance")
     prior = as_prior(prior)
     chosen = as_solver(solver, SOLVERS, effort)
-    request = JointRequest(groups, unpenalised, bool(shared_noise))
+    request = JointRequest(groups, unpenalised, bool(shared_noise), bool(joint))
     path = path_for(Phi, y, sample_weight, bool(fit_intercept), likelihood, variance, guess, bool(polish), request)
     if isinstance(solver, str) and solver == AUTO and not isinstance(path.default_solver, ActiveSet):
         chosen = path.default_solver

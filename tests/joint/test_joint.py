@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from brute import EVERY_PRIOR, PRIORS, covariance
 
-from sparsebayes.core.groups import GroupedProblem
 from sparsebayes.core.greedy import Greedy
+from sparsebayes.core.groups import GroupedProblem
 from sparsebayes.core.newton import gradient_and_hessian
 from sparsebayes.core.noise import GaussianNoise
 from sparsebayes.core.posterior import Problem

@@ -57,14 +57,27 @@ class Parameters:
         shape="evidence" estimates p, which stays 2 unless another value gains ½ log n in evidence plus log
         priors, and if there are fewer than ten rows for each weight. With p > 2 posterior and evidence are
         Laplace's approximation, a fit takes longer, and all rows have to be in memory.
-    noise_variance : float, optional
-        σ² > 0 if it is known and the same for all rows. None estimates it. A known variance of each row is an
-        argument of `fit`.
+    noise_variance : float or array-like of shape (n_outputs,), optional
+        σ² > 0 if it is known and the same for all rows, or that of each output. None estimates it. A known variance
+        of each row is an argument of `fit`.
     max_vectors : int, optional
         The largest number of selected functions, for Gaussian noise. If the evidence selects more, the best model of
         that size is sought by its evidence, which is not a part of the larger model: the functions that remain have
         to do all the work. If it selects no more, the fit is that without a limit. `path` says what a smaller model
         costs. None for no limit.
+    groups : array-like, optional
+        Labels of what shares a precision and is selected together, for Gaussian noise. `SparseBayesRegressor` has a
+        label for each column of X: the dummies of a factor, with one label, are kept or dropped as a whole. A kernel
+        machine has a label for each output: outputs of one label share their functions, others do not.
+    unpenalised : array-like of int or bool, optional
+        Columns of X, by their numbers or a mask, whose weights have a flat prior and are integrated out as the
+        intercept is: they are always in the model, with `alpha_` 0. For Gaussian noise.
+    joint : bool, default=True
+        With several outputs, whether they share one choice of functions, one precision governing a function's
+        weights in all of them. With False every output has a model of its own, `estimators_`.
+    shared_noise : bool, default=False
+        With outputs that share their functions, whether they also share one noise variance, in one unit. Else every
+        output has its own, and its weights are measured by it, so that the units of an output do not matter.
     class_weight : dict or "balanced", optional
         Weights of the classes, {label: weight}, by which the sample weights are multiplied; 1 for labels that
         are not named. "balanced" is n / (n_classes · n_class), rows counted by their sample weights.
@@ -126,15 +139,15 @@ class Attributes:
     relevance_vectors_ : ndarray of shape (n_centres, n_features_in_)
         The points that the selected functions are centred at, for those that have a centre. Empty for
         kernel="precomputed", as the points themselves are unknown, and for columns.
-    dual_coef_ : ndarray of shape (n_relevant,)
+    dual_coef_ : ndarray of shape (n_relevant,) or (n_outputs, n_relevant)
         Posterior means of the weights of the selected functions, in the order of `relevance_`.
-    coef_ : ndarray of shape (n_features_in_,)
+    coef_ : ndarray of shape (n_features_in_,) or (n_outputs, n_features_in_)
         Posterior means of the weights of all columns of X; 0 for columns that are not selected.
     coef_of_outputs_ : ndarray of shape (n_outputs, n_features_in_)
         Most probable weights of all columns of X; 0 if a column is not part of an output. Two classes have one
         output.
-    active_coef_ : ndarray of shape (n_relevant,)
-        Posterior means of the weights of the selected columns alone, `coef_[relevance_]`; `covariance_` is
+    active_coef_ : ndarray of shape (n_relevant,) or (n_outputs, n_relevant)
+        Posterior means of the weights of the selected columns alone, `coef_[..., relevance_]`; `covariance_` is
         their covariance, and `alpha_` and `gamma_` are in the same order.
     active_coef_of_outputs_ : ndarray of shape (n_outputs, n_relevant)
         Most probable weights of the selected columns alone, `coef_[:, relevance_]`; `alpha_` and `gamma_` are in
@@ -142,7 +155,7 @@ class Attributes:
     dual_coef_of_outputs_ : ndarray of shape (n_outputs, n_relevant)
         Most probable weights of the selected functions, in the order of `relevance_`; 0 if a function is not
         part of an output.
-    intercept_ : float
+    intercept_ : float or ndarray of shape (n_outputs,)
         The intercept; 0 with `fit_intercept=False`.
     intercepts_ : ndarray of shape (n_outputs,)
         The intercepts, which sum to 0 for more than two classes; 0 with `fit_intercept=False`.
@@ -159,8 +172,8 @@ class Attributes:
     terms_ : ndarray of int, shape (n_terms, 2)
         The weights that are not 0: position in `relevance_`, and output.
     noise_variance_ : float or ndarray
-        σ², estimated or as given; 0 if y is constant, and for a likelihood without noise. If `fit` was given the
-        noise variance of each row, those of the rows of positive weight.
+        σ², estimated or as given, one for each output if there are several; 0 if y is constant, and for a likelihood
+        without noise. If `fit` was given the noise variance of each row, those of the rows of positive weight.
     noise_shape_ : float
         The shape p of the noise; 2 is Gaussian. NaN for a likelihood that is no noise, such as one of counts.
     excess_variance_ : float
@@ -170,7 +183,8 @@ class Attributes:
         `Spike`, which are not in the Gaussian process, for likelihoods without a noise variance, and if `fit`
         was given the noise variance of each row.
     covariance_ : ndarray of shape (n_terms, n_terms)
-        Posterior covariance Σ of the weights that are not 0.
+        Posterior covariance Σ of the weights that are not 0. Of outputs that share their functions, that of an
+        output of average noise: it is proportional to the noise variance of the output.
     log_evidence_ : float
         Log marginal likelihood of y (Laplace's approximation for labels); `fit_intercept` says how an
         intercept is counted. Infinite if y is constant and the noise is estimated.

@@ -70,7 +70,9 @@ class PosteriorBars(ErrorBars):
     excess: float = 0.0
 
     def variance(self, X: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """The variance at each query, (q,)."""
+        """The variance at each query, (q,) or (q, T)."""
+        if self.result.mean.ndim == 2:
+            return self.result.std(columns, self.excess) ** 2
         return self.result.variance(columns) + self.excess
 
     def std(self, X: np.ndarray, columns: np.ndarray) -> np.ndarray:
@@ -78,12 +80,13 @@ class PosteriorBars(ErrorBars):
         return self.result.std(columns, self.excess)
 
     def covariance(self, X: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """The covariance (q, q); noise and excess are on its diagonal."""
+        """The covariance (q, q), or of every output (q, q, T); noise and excess are on its diagonal."""
         result = self.result
         centred = columns - result.centre
         covariance = centred @ result.covariance @ centred.T + result.intercept_covariance
         covariance[np.diag_indices_from(covariance)] += result.noise_variance + self.excess
-        return covariance
+        scales = getattr(result, "output_scales", None)
+        return covariance if scales is None else covariance[:, :, None] * scales**2
 
     def factor(self, X: np.ndarray, columns: np.ndarray) -> Factor:
         """The root of Σ times the functions at the queries, and the intercept's share."""

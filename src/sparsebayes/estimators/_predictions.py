@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from sparsebayes._checks import is_number, require_whole
 from sparsebayes.core.noise import GaussianNoise
 from sparsebayes.core.result import Result
+from sparsebayes.estimators._outputs import intercept_of, intervals_of_each, noise_of, samples_of_each
 from sparsebayes.estimators._parts import model_of_parts
 from sparsebayes.estimators._validation import check_inputs
 from sparsebayes.laplace import GeneralizedNormal
@@ -33,21 +34,21 @@ class PredictiveNoise(Protocol):
     def half_widths(self, level: float, f_variance: np.ndarray) -> np.ndarray:
         """Half the width of the central interval of probability `level` at each query, (q,)."""
 
-    def draw(self, rng: np.random.RandomState, shape: tuple[int, int]) -> np.ndarray:
+    def draw(self, rng: np.random.RandomState, shape: tuple[int, ...]) -> np.ndarray:
         """Errors y − f."""
 
 
 @dataclass(frozen=True)
 class GaussianPredictive:
-    """Gaussian noise: y is Gaussian.  variance : σ²."""
+    """Gaussian noise: y is Gaussian.  variance : σ², or one for each output (T,)."""
 
-    variance: float
+    variance: Any
 
     def half_widths(self, level: float, f_variance: np.ndarray) -> np.ndarray:
         """√(σ² + Var f) times the quantile of the standard normal distribution."""
         return float(-ndtri(0.5 * (1 - level))) * np.sqrt(self.variance + f_variance)
 
-    def draw(self, rng: np.random.RandomState, shape: tuple[int, int]) -> np.ndarray:
+    def draw(self, rng: np.random.RandomState, shape: tuple[int, ...]) -> np.ndarray:
         """Errors y − f."""
         return math.sqrt(self.variance) * rng.standard_normal(shape)
 
@@ -69,7 +70,7 @@ class GeneralizedPredictive:
         values = [self._relative(level, node) for node in nodes]
         return BarycentricInterpolator(nodes, values)(share) * np.sqrt(total)
 
-    def draw(self, rng: np.random.RandomState, shape: tuple[int, int]) -> np.ndarray:
+    def draw(self, rng: np.random.RandomState, shape: tuple[int, ...]) -> np.ndarray:
         """Errors y − f."""
         return gennorm(self.noise.shape, scale=self.noise.scale).rvs(shape, random_state=rng)
 
@@ -106,7 +107,7 @@ def predictive_noise(result: Result) -> PredictiveNoise:
     """The distribution of y − f of a fitted regression; ValueError if it is not known."""
     likelihood = result.likelihood
     if isinstance(likelihood, GaussianNoise):
-        return GaussianPredictive(result.noise_variance)
+        return GaussianPredictive(noise_of(result))
     if isinstance(likelihood, GeneralizedNormal):
         return GeneralizedPredictive(likelihood)
     raise ValueError(
@@ -120,9 +121,11 @@ def predicted_interval(model: Any, X: Any, level: float, parts: Any) -> tuple[np
     check_is_fitted(model)
     if not is_number(level) or not 0 < level < 1:
         raise ValueError(f"level must be a number between 0 and 1, such as 0.95, got {level!r}.")
+    if hasattr(model, "estimators_"):
+        return intervals_of_each(model, X, level, parts)
     noise = predictive_noise(model._fitted.result)
     mean, std = model.predict(X, return_std=True, parts=parts)
-    half = noise.half_widths(float(level), np.maximum(std**2 - model._fitted.result.noise_variance, 0.0))
+    half = noise.half_widths(float(level), np.maximum(std**2 - noise_of(model._fitted.result), 0.0))
     return mean - half, mean + half
 
 
@@ -130,12 +133,21 @@ def drawn_targets(model: Any, X: Any, n_samples: int, random_state: Any, parts: 
     """New targets at all rows of X jointly, (n_queries, n_samples)."""
     check_is_fitted(model)
     require_whole(n_samples, "n_samples", 1)
+    if hasattr(model, "estimators_"):
+        return samples_of_each(model, X, n_samples, check_random_state(random_state), parts)
     noise, rng = predictive_noise(model._fitted.result), check_random_state(random_state)
     fitted, bars = model_of_parts(model, parts, with_bars=True)
     rows = fitted.query(check_inputs(model, X, fitting=False))
     columns = fitted.basis(rows)
-    mean = columns @ fitted.result.mean + float(fitted.result.intercept[0])
+    mean = columns @ fitted.result.mean + intercept_of(fitted.result)
     root, own = bars.factor(rows, columns)
-    shape = (len(columns), int(n_samples))
-    f = mean[:, None] + root @ rng.standard_normal((root.shape[1], shape[1]))
-    return f + math.sqrt(own) * rng.standard_normal(shape) + noise.draw(rng, shape)
+    if mean.ndim == 1:
+        shape: tuple[int, ...] = (len(columns), int(n_samples))
+        f = mean[:, None] + root @ rng.standard_normal((root.shape[1], shape[1]))
+        return f + math.sqrt(own) * rng.standard_normal(shape) + noise.draw(rng, shape)
+    shape = (len(columns), mean.shape[1], int(n_samples))
+    f = np.einsum("qk,kts->qts", root, rng.standard_normal((root.shape[1], *shape[1:])))
+    f += math.sqrt(own) * rng.standard_normal(shape)
+    result: Any = fitted.result
+    f += math.sqrt(result.noise_variance) * rng.standard_normal(shape)
+    return mean[:, :, None] + result.output_scales[:, None] * f

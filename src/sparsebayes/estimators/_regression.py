@@ -17,6 +17,7 @@ from sparsebayes.estimators._error_bars import (
 )
 from sparsebayes.estimators._fitted import Fitted, finite_at, of_batches, publish
 from sparsebayes.estimators._model import SparseModel
+from sparsebayes.estimators._outputs import intercept_of, noise_of, predict_each
 from sparsebayes.estimators._parts import model_of_parts
 from sparsebayes.estimators._predictions import drawn_targets, predicted_interval
 from sparsebayes.estimators._range import TrainingRange
@@ -31,8 +32,10 @@ from sparsebayes.rows.known_noise import KnownNoise
 from sparsebayes.rows.sources import is_too_large
 from sparsebayes.rows.validation import (
     LEAST_ROWS,
+    check_outputs,
     check_targets,
     check_weights,
+    has_outputs,
 )
 
 
@@ -44,11 +47,14 @@ class SparseRegression(RegressorMixin, SparseModel):
     likelihood: Any = "gaussian"
     noise_variance: float | None = None
     max_vectors: int | None = None
+    groups: Any = None
+    joint: bool = True
+    shared_noise: bool = False
 
     def _training_rows(self, X: Any, y: Any, sample_weight: Any, noise_variance: Any) -> Rows:
         """The rows of positive weight, validated."""
         X = check_inputs(self, X, fitting=True, least=LEAST_ROWS)
-        y = check_targets(y, X.shape[0])
+        y = check_outputs(y, X.shape[0]) if has_outputs(y) else check_targets(y, X.shape[0])
         noise = check_noise(self, noise_variance, len(y))
         rows = training_rows(self, X, y, check_weights(sample_weight, len(y)), noise)
         require_rows(rows.y)
@@ -78,18 +84,20 @@ class SparseRegression(RegressorMixin, SparseModel):
 
         Returns
         -------
-        mean : ndarray of shape (n_queries,)
+        mean : ndarray of shape (n_queries,) or (n_queries, n_outputs)
             Predictive mean.
-        std : ndarray of shape (n_queries,)
+        std : ndarray of shape (n_queries,) or (n_queries, n_outputs)
             Only with `return_std`.
-        cov : ndarray of shape (n_queries, n_queries)
+        cov : ndarray of shape (n_queries, n_queries) or (n_queries, n_queries, n_outputs)
             Only with `return_cov`.
         """
         if return_std and return_cov:
             raise RuntimeError("At most one of return_std and return_cov may be true.")
         check_is_fitted(self)
+        if hasattr(self, "estimators_"):
+            return predict_each(self, X, return_std, return_cov, parts)
         fitted, bars = model_of_parts(self, parts, bool(return_std or return_cov))
-        weights, intercept = fitted.result.mean, float(fitted.result.intercept[0])
+        weights, intercept = fitted.result.mean, intercept_of(fitted.result)
         self._check_range(X)
         if return_cov:
             return finite_at(
@@ -97,9 +105,8 @@ class SparseRegression(RegressorMixin, SparseModel):
                 lambda rows: ((columns := fitted.basis(rows)) @ weights + intercept, bars.covariance(rows, columns)),
             )
         if not return_std:
-            return of_batches(self, X, len(weights), lambda rows: (fitted.basis.weighted(rows, weights) + intercept,))[
-                0
-            ]
+            together = fitted.basis.weighted if weights.ndim == 1 else lambda rows, w: fitted.basis(rows) @ w
+            return of_batches(self, X, len(weights), lambda rows: (together(rows, weights) + intercept,))[0]
         return of_batches(
             self,
             X,
@@ -128,7 +135,7 @@ class SparseRegression(RegressorMixin, SparseModel):
 
         Returns
         -------
-        lower, upper : ndarray of shape (n_queries,)
+        lower, upper : ndarray of shape (n_queries,) or (n_queries, n_outputs)
             The bounds of the interval of each row: quantiles of the predictive distribution, which is Gaussian
             for Gaussian noise, and the noise averaged over the posterior of f for `GeneralizedNormal` noise.
         """
@@ -150,7 +157,7 @@ class SparseRegression(RegressorMixin, SparseModel):
 
         Returns
         -------
-        ndarray of shape (n_queries, n_samples)
+        ndarray of shape (n_queries, n_samples) or (n_queries, n_outputs, n_samples)
             A column is one draw of the targets of all rows; their covariance is that of `return_cov`.
         """
         return drawn_targets(self, X, n_samples, random_state, parts)
@@ -177,6 +184,12 @@ class SparseRegression(RegressorMixin, SparseModel):
         """
         return sparsity_path(self, X, y, sample_weight, noise_variance)
 
+    def __sklearn_tags__(self) -> Any:
+        """y may have several outputs."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
 
 def publish_regression(model: Any, candidates: Candidates, fitted: Fitted, bars: ErrorBars, **more: Any) -> None:
     """Set the fitted attributes of a regressor; `more` are those that not both regressors have."""
@@ -184,10 +197,10 @@ def publish_regression(model: Any, candidates: Candidates, fitted: Fitted, bars:
     common = {
         "_error_bars": bars,
         "_range": None,
-        "intercept_": float(result.intercept[0]),
+        "intercept_": intercept_of(result),
         "alpha_": result.alpha,
         "gamma_": result.gamma,
-        "noise_variance_": getattr(result.likelihood, "variances", result.noise_variance),
+        "noise_variance_": getattr(result.likelihood, "variances", noise_of(result)),
         "noise_shape_": _noise_shape(result.likelihood),
     }
     publish(model, candidates, fitted, **(common | more))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -23,6 +23,7 @@ from sparsebayes.estimators._error_bars import (
 )
 from sparsebayes.estimators._fitted import Fitted, all_or_nothing
 from sparsebayes.estimators._order import row_order
+from sparsebayes.estimators._outputs import ProcessTargets, fit_each, groups_of_outputs, of_outputs
 from sparsebayes.estimators._parameters import check_parameters
 from sparsebayes.estimators._range import TrainingRange
 from sparsebayes.estimators._regression import SparseRegression, publish_regression
@@ -48,7 +49,7 @@ from sparsebayes.scale_learning import (
     input_relevance,
 )
 from sparsebayes.solvers.monitor import FitMonitor
-from sparsebayes.solvers.regression import NOT_SPARSE, checked_variance
+from sparsebayes.solvers.regression import NOT_SPARSE
 
 VARIANCES = ("auto", "posterior", "augmented", "gp")
 
@@ -124,8 +125,9 @@ class RelevanceVectorRegressor(SparseRegression):
         ----------
         X : array-like of shape (n_samples, n_features)
             Training inputs; the kernel matrix for kernel="precomputed".
-        y : array-like of shape (n_samples,)
-            Training targets. If all are the same, the model is that constant, with a warning.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Training targets. If all are the same, the model is that constant, with a warning. Several outputs share
+            their functions unless `joint=False`.
         sample_weight : array-like of shape (n_samples,), optional
             How often each row counts: integer weights equal repeated rows, and rows of weight zero do not
             count, nor as candidates. Weights that sum to less than 2 cannot be counts, and are rescaled to a
@@ -142,6 +144,9 @@ class RelevanceVectorRegressor(SparseRegression):
             The fitted estimator.
         """
         check_parameters(self)
+        members = groups_of_outputs(self, y)
+        if members is not None:
+            return fit_each(self, X, y, members, sample_weight=sample_weight, noise_variance=noise_variance)
         monitor, rows = monitor_of(self), self._training_rows(X, y, sample_weight, noise_variance)
         if rows.columns is None and not get_tags(self).input_tags.pairwise:
             rows = sorted_rows(rows, *row_order(rows.X))
@@ -156,13 +161,14 @@ class RelevanceVectorRegressor(SparseRegression):
         fitted = Fitted.of(candidates, result, rows.columns)
         more = self._of_scales(bound, learned, fitted, rows)
         bars = self._bars(fitted, rows, learned, more["excess_variance_"])
-        components = fitted.basis.contributions(rows.X, fitted.result.mean)
+        weights = fitted.result.mean
+        components = fitted.basis.contributions(rows.X, weights) if weights.ndim == 1 else None
         components = None if components is None else rows.given(components)
         if rows.noise is not None:
             more["noise_variance_"] = rows.given(rows.noise)
         more["_range"] = TrainingRange.of(fitted.basis, rows.X) if isinstance(rows.X, np.ndarray) else None
         publish_regression(
-            self, candidates, fitted, bars, dual_coef_=fitted.result.mean, components_=components, **more
+            self, candidates, fitted, bars, dual_coef_=of_outputs(weights), components_=components, **more
         )
         return self
 
@@ -187,34 +193,41 @@ class RelevanceVectorRegressor(SparseRegression):
 
         How often a row counts does not matter for them: the process would take copies for rows without noise.
         """
-        variance, known = checked_variance(self.noise_variance, "noise_variance"), rows.known_noise
-        weights = np.ones(len(rows.y))
+        targets = ProcessTargets.of(self, rows)
+        weights, known = np.ones(len(rows.y)), rows.known_noise
         if known is not None:
-            weights, variance = known.weights, known.common
-        evidence = GaussianEvidence(rows.y, weights, bool(self.fit_intercept), variance)
+            weights, targets = known.weights, replace(targets, variance=known.common)
+        evidence = GaussianEvidence(targets.y, weights, bool(self.fit_intercept), targets.variance)
         return learn(self, bound, rows, evidence, monitor)
 
     def _of_scales(
         self, bound: BoundBasis, learned: LearnedScales | None, fitted: Fitted, rows: Rows
     ) -> dict[str, Any]:
         """The fitted attributes that say something of scales; `learned` is None if there was nothing to learn."""
-        basis, result, excess = fitted.basis, fitted.result, 0.0
+        basis, excess = fitted.basis, 0.0
+        result: Any = fitted.result
         if learned is None and learns(gamma_of(self)):
             scales = np.exp(with_scales(self, bound).log_scales)
             return {"excess_variance_": 0.0, "scales_": scales, "input_relevance_": np.zeros(self.n_features_in_)}
         if learned is None:
             return {"excess_variance_": 0.0}
         if self.variance == "auto" and result.noise_variance > 0:  # else y and f do not compare
-            excess = learned.excess_variance(result, basis(rows.X), rows.y, None)
+            targets = ProcessTargets.of(self, rows)
+            excess = learned.excess_variance(result, basis(rows.X), targets.y, None, targets.scales)
+        weights = result.mean / result.output_scales if result.mean.ndim == 2 else result.mean[:, None]
         return {
             "scales_": np.exp(learned.bound.log_scales),
-            "input_relevance_": input_relevance(basis, result.mean[:, None], rows.X, rows.y, rows.weights),
+            "input_relevance_": input_relevance(basis, weights, rows.X, rows.y, rows.weights),
             "excess_variance_": excess,
         }
 
     def _check_variance(self, bound: BoundBasis, rows: Rows) -> None:
         if not (isinstance(self.variance, str) and self.variance in VARIANCES):
             raise ValueError(f"variance must be one of {list(VARIANCES)}, got {self.variance!r}.")
+        if rows.y.ndim == 2 and self.variance not in ("auto", "posterior"):
+            raise ValueError(
+                f"variance must be 'auto' or 'posterior' for outputs that share their functions, got {self.variance!r}."
+            )
         if self.variance == "augmented":
             check_centre(bound, rows.X)
         if self.variance == "gp" and not learns(gamma_of(self)):

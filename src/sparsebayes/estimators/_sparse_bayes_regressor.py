@@ -19,6 +19,7 @@ from sparsebayes.estimators._error_bars import (
     PosteriorBars,
 )
 from sparsebayes.estimators._fitted import Fitted, all_or_nothing, forget, of_columns
+from sparsebayes.estimators._outputs import fit_each, groups_of_outputs, of_outputs
 from sparsebayes.estimators._parameters import check_parameters
 from sparsebayes.estimators._regression import SparseRegression, publish_regression
 from sparsebayes.estimators._training import (
@@ -35,6 +36,7 @@ from sparsebayes.rows.triangle import Triangle
 from sparsebayes.rows.validation import (
     LEAST_ROWS,
     ChunkCheck,
+    has_outputs,
     read_chunks,
     read_known_noise,
     sliced_rows,
@@ -105,6 +107,7 @@ class SparseBayesRegressor(SparseRegression):
     """
 
     prior: Any = "auto"
+    unpenalised: Any = None
 
     @reports_to_callbacks
     @all_or_nothing
@@ -118,9 +121,9 @@ class SparseBayesRegressor(SparseRegression):
             whatever has shape, dtype and rows by slicing) larger than a fourth of scikit-learn's
             `working_memory` are read a block of rows at a time. An iterable yields tuples (X, y) or
             (X, y, sample_weight), each with some of the rows or none; an iterator will do.
-        y : array-like of shape (n_samples,)
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Training targets. If all are the same, the model is that constant, with a warning. None if X is an
-            iterable of chunks.
+            iterable of chunks. Several outputs share their columns unless `joint=False`.
         sample_weight : array-like of shape (n_samples,), optional
             How often each row counts: integer weights equal repeated rows, and rows of weight zero do not
             count. Weights that sum to less than 2 cannot be counts, and are rescaled to a mean of 1. Known noise
@@ -138,6 +141,9 @@ class SparseBayesRegressor(SparseRegression):
             The fitted estimator.
         """
         check_parameters(self)
+        members = groups_of_outputs(self, y)
+        if members is not None:
+            return fit_each(self, X, y, members, sample_weight=sample_weight, noise_variance=noise_variance)
         if is_chunked(X, y) or is_too_large(X):
             self._fit_statistics(self._read(X, y, sample_weight, noise_variance))
             return self
@@ -183,7 +189,8 @@ class SparseBayesRegressor(SparseRegression):
 
         chunks = sliced_rows(X, y, sample_weight) if is_too_large(X) else [(X, y, sample_weight)]
         checked = ChunkCheck(check, None if before is None else self.n_features_in_)
-        rows = Triangle.of(RowSource(chunks, checked, may_be_empty=False), before)
+        outputs = int(np.shape(y)[1]) if has_outputs(y) else 1
+        rows = Triangle.of(RowSource(chunks, checked, may_be_empty=False), before, outputs)
         enough = rows is not None and rows.constant is None and rows.rows >= LEAST_ROWS
         try:
             if enough:
@@ -220,5 +227,6 @@ class SparseBayesRegressor(SparseRegression):
         """Set the fitted attributes of a model of columns."""
         fitted = Fitted.of(candidates, result)
         result, active = fitted.result, fitted.result.mean
+        active = of_outputs(active)
         coef = of_columns(active, candidates.numbers[result.active], self.n_features_in_)
         publish_regression(self, candidates, fitted, PosteriorBars(result), coef_=coef, active_coef_=active)

@@ -110,6 +110,10 @@ def sparsity_path(model: Any, X: Any, y: Any, sample_weight: Any, noise_variance
     check_is_fitted(model)
     if not is_gaussian(model.likelihood):
         raise ValueError(f"path needs Gaussian noise, got likelihood={model.likelihood!r}.")
+    if model._fitted.result.mean.ndim == 2 or hasattr(model, "estimators_"):
+        raise ValueError("path needs a model of one output: fit the outputs one by one.")
+    if model.groups is not None or getattr(model, "unpenalised", None) is not None:
+        raise ValueError("path needs a model without groups and unpenalised columns: fit without them.")
     if not len(model._fitted.result.active):
         raise ValueError("path needs a model with functions: y was constant in fit, and this one has none.")
     rows = _rows_of_fit(model, X, y, sample_weight, noise_variance)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from typing import Any
 
+import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import estimator_html_repr
 
@@ -49,9 +50,10 @@ def _is_fitted(estimator: Any) -> bool:
 def summary(estimator: Any) -> str:
     """How many functions were selected, the evidence, the noise, and whether the solution is certified."""
     fitted = estimator._fitted
+    selected = len(estimator.relevance_) if hasattr(estimator, "estimators_") else fitted.basis.n_functions
     kind = "functions" if hasattr(estimator, "kernel") else "columns"
     words = [
-        f"fitted: {fitted.basis.n_functions} of {fitted.n_candidates} {kind}",
+        f"fitted: {selected} of {fitted.n_candidates} {kind}",
         f"log evidence {estimator.log_evidence_:.2f}",
         *([f"{len(estimator.classes_)} classes"] if hasattr(estimator, "classes_") else _noise(estimator)),
         _status(estimator),
@@ -61,10 +63,11 @@ def summary(estimator: Any) -> str:
 
 def _noise(estimator: Any) -> list[str]:
     """The standard deviation of the noise, and its shape if it is not Gaussian; nothing if there is no such thing."""
-    if not estimator.noise_variance_:
+    std, shape = np.sqrt(np.atleast_1d(estimator.noise_variance_)), getattr(estimator, "noise_shape_", 2.0)
+    if not std.any():
         return []
-    shape = "" if estimator.noise_shape_ == 2 else f" of shape {estimator.noise_shape_:.3g}"
-    return [f"noise std {estimator.noise_variance_**0.5:.3g}{shape}"]
+    size = f"{std[0]:.3g}" if len(std) == 1 else f"{std.min():.3g} to {std.max():.3g}"
+    return [f"noise std {size}" + ("" if shape == 2 else f" of shape {shape:.3g}")]
 
 
 def _status(estimator: Any) -> str:

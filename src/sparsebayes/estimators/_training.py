@@ -84,7 +84,7 @@ def training_rows(
 
 def sorted_rows(rows: Rows, order: np.ndarray, group: np.ndarray) -> Rows:
     """The rows in the order of `row_order`, those that repeat one another by y and weight."""
-    order = ordered_by(group, order, rows.y, rows.weights)
+    order = ordered_by(group, order, *(rows.y if rows.y.ndim == 2 else rows.y[:, None]).T, rows.weights)
     return replace(
         rows,
         X=rows.X[order],
@@ -208,7 +208,8 @@ def fit_candidates(estimator: Any, candidates: Candidates, rows: Rows, monitor: 
 def fit_parameters(estimator: Any) -> dict[str, Any]:
     """The parameters of an estimator that `fit` has too, except the prior."""
     given = estimator.get_params(deep=False) | {"callback": iteration_callback(estimator)}
-    return {name: given[name] for name in given.keys() & FIT_PARAMETERS}
+    names = given.keys() & FIT_PARAMETERS
+    return {name: given[name] for name in (names - {"groups"} if hasattr(estimator, "kernel") else names)}
 
 
 def prior_of(estimator: Any, bound: BoundBasis) -> Prior:

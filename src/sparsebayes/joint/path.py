@@ -36,6 +36,7 @@ class JointRequest:
     groups: Any = None
     unpenalised: Any = None
     shared_noise: bool = False
+    joint: bool = True
 
     @property
     def wanted(self) -> bool:
@@ -147,7 +148,7 @@ class ConstantOutputs:
         warn(f"y is constant in output(s) {constant.tolist()}: the models of these outputs are their constants.")
         t, values = self.t, to_numpy(self.t[0, :])
         n = float(t.shape[0]) if self.weights is None else float(namespace(t).sum(self.weights))
-        variance = float(self.noise.variance) if is_number(self.noise.variance) else 0.0  # type: ignore[arg-type]
+        variance = float(self.noise.variance) if is_number(self.noise.variance) else 0.0
         if not self.varies.any():
             return constant_outputs(values, n, self.center, variance, t)
         varying = namespace(t).stack([t[:, int(k)] for k in np.flatnonzero(self.varies)], axis=1)
@@ -180,6 +181,8 @@ def completed(result: JointResult, values: np.ndarray, varies: np.ndarray) -> Jo
 def statistics_joint_path(rows: Any, center: bool, noise: NoiseOptions, request: JointRequest) -> Any:
     """The path of a regression on rows that were read in chunks."""
     outputs = None
+    if rows.outputs > 1 and not request.joint:
+        raise ValueError("joint must be True for outputs in chunks, got False: fit the outputs one by one.")
     if rows.outputs > 1:
         spread = namespace(rows.origin).sqrt(rows.target_squares(center) / rows.n)
         if not (to_numpy(spread) > 0).all():

@@ -189,11 +189,12 @@ def check_variances(variances: Any, n: int, name: str, like: Array | None = None
 
 
 def constant_of(t: Array, weights: Array | None = None) -> float | None:
-    """The value that all targets of positive weight have; None if they differ."""
+    """The value that all targets of positive weight have (of the first output); None if they differ in some output."""
     xp = namespace(t)
     if weights is not None and not bool(xp.all(weights > 0)):
         t = t[weights > 0]
-    return float(t[0]) if bool(xp.all(t == t[0])) else None
+    first = t[:1, ...]
+    return float(xp.reshape(first, (-1,))[0]) if bool(xp.all(t == first)) else None
 
 
 def require_finite(x: Any, name: str, first: int = 0) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.linalg
 
-from sparsebayes._array import add_diagonal
+from sparsebayes._array import add_diagonal, inner, outer, row_squares
 
 CONSTANT = 1e-10  # of the size of a column: what rounding leaves of it at most once its constant is taken out
 
@@ -78,8 +78,8 @@ class GaussianEvidence(Evidence):
 
     Parameters
     ----------
-    y : ndarray of shape (N,)
-        Targets.
+    y : ndarray of shape (N,) or (N, T)
+        Targets; T outputs of one covariance and one noise variance, divided by √T: L is then per output.
     counts : ndarray of shape (N,)
         How often each row counts. A row that counts twice is two rows with the same target.
     center : bool
@@ -93,10 +93,10 @@ class GaussianEvidence(Evidence):
     low_rank = True
 
     def __post_init__(self) -> None:
-        self.order, self.n_noise = self.y, int(self.noise_variance is None)
-        mean = np.average(self.y, weights=self.counts)
+        self.order, self.n_noise = self.y if self.y.ndim == 1 else self.y[:, 0], int(self.noise_variance is None)
+        mean = np.average(self.y, axis=0, weights=self.counts)
         with np.errstate(over="ignore", under="ignore"):
-            self.spread = float(np.average((self.y - mean) ** 2, weights=self.counts))
+            self.spread = float(np.average(row_squares(self.y - mean), weights=self.counts))
         if not LEAST_SPREAD < self.spread < 1 / LEAST_SPREAD:
             raise ValueError(
                 f"y has a variance of {self.spread:g}, beyond {LEAST_SPREAD:g} to {1 / LEAST_SPREAD:g}, within which "
@@ -114,12 +114,12 @@ class GaussianEvidence(Evidence):
         y = self.y
         if known is not None:
             value += 0.5 * math.log(2 * math.pi / known)
-            y = y - float(np.average(y, weights=self.counts))
+            y = y - np.average(y, axis=0, weights=self.counts)
         a = C_inverse @ y
-        G = np.outer(0.5 * a, a)
+        G = 0.5 * outer(a)
         G -= np.multiply(C_inverse, 0.5, out=C_inverse)
         by_beta = 0.5 * copies - float(G.diagonal() @ (1 / (beta * self.counts)))
-        return value - 0.5 * float(y @ a), G, np.asarray([by_beta] * self.n_noise)
+        return value - 0.5 * inner(y, a), G, np.asarray([by_beta] * self.n_noise)
 
     def subset_of_regressors(
         self, U: np.ndarray, log_beta: np.ndarray
@@ -132,21 +132,22 @@ class GaussianEvidence(Evidence):
         beta, counts, total, y = self.precision(log_beta), self.counts, self.total, self.y
         n = total - 1 if self.center else total
         if self.center:
-            y = y - float(counts @ y) / total
+            y = y - counts @ y / total
             U -= counts @ U / total
         weighted = counts[:, None] * U
         Sigma, log_det = inverse_of(np.eye(U.shape[1]) + beta * (weighted.T @ U))
         mean = beta * (Sigma @ (weighted.T @ y))
         residual = y - U @ mean
-        misfit = beta * float(counts @ residual**2)
-        value = 0.5 * (n * math.log(beta / (2 * math.pi)) - misfit - float(mean @ mean) - log_det)
+        misfit = beta * float(counts @ row_squares(residual))
+        value = 0.5 * (n * math.log(beta / (2 * math.pi)) - misfit - inner(mean, mean) - log_det)
         value -= 0.5 * math.log(total) if self.center else 0.0
-        by_U = beta * (np.outer(counts * residual, mean) - weighted @ Sigma)
+        across = np.outer(counts * residual, mean) if y.ndim == 1 else (counts[:, None] * residual) @ mean.T
+        by_U = beta * (across - weighted @ Sigma)
         by_beta = 0.5 * (n - misfit - (len(mean) - float(np.trace(Sigma))))
-        return value, by_U, Sigma + np.outer(mean, mean), np.asarray([by_beta] * self.n_noise)
+        return value, by_U, Sigma + outer(mean), np.asarray([by_beta] * self.n_noise)
 
     def whitened(self, K: np.ndarray, log_beta: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Ry (N,) and R times the columns (N, M), with RᵀR = C⁻¹ less what an intercept explains.
+        """Ry, as y, and R times the columns (N, M), with RᵀR = C⁻¹ less what an intercept explains.
 
         R = L⁻¹ with C = LLᵀ; with an intercept, without the direction of L⁻¹1.
         """
@@ -157,7 +158,8 @@ class GaussianEvidence(Evidence):
             size, constant = np.linalg.norm(R, axis=0), R[:, 0] / np.linalg.norm(R[:, 0])
             R -= np.outer(constant, constant @ R)
             R[:, np.linalg.norm(R, axis=0) < CONSTANT * size] = 0.0
-        return R[:, 1], R[:, 2:]
+        T = 1 if self.y.ndim == 1 else self.y.shape[1]
+        return R[:, 1] if self.y.ndim == 1 else R[:, 1 : T + 1], R[:, T + 1 :]
 
     def inverse(self, K: np.ndarray, log_beta: np.ndarray) -> tuple[np.ndarray, float, float | None]:
         """C⁻¹, log|C| and None; with an intercept C⁻¹ − C⁻¹11ᵀC⁻¹/(1ᵀC⁻¹1), log|C| and 1ᵀC⁻¹1."""

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from sparsebayes._array import scaled_rows
 from sparsebayes.core.noise import GaussianNoise
 from sparsebayes.core.result import Result
 from sparsebayes.scale_learning.evidence import GaussianEvidence
@@ -36,7 +37,7 @@ class LeaveOneOutPredictions:
     Attributes
     ----------
     mean, variance : ndarray of shape (N,)
-        Mean and variance of f.
+        Mean and variance of f; the mean is (N, T) for several outputs.
     noise : float
         σ², the variance of a target at given f.
     """
@@ -91,10 +92,13 @@ class LeaveOneOutPredictions:
         """
         counts = np.ones(len(y)) if counts is None else counts
         root, constant = np.sqrt(counts), np.zeros(len(y))
-        rows, target = columns * root[:, None], y * root
+        rows, target = columns * root[:, None], scaled_rows(y, root)
         if center:
             constant = root / np.linalg.norm(root)
-            rows, target = rows - np.outer(constant, constant @ rows), target - constant * (constant @ target)
+            rows, target = (
+                rows - np.outer(constant, constant @ rows),
+                target - np.multiply.outer(constant, constant @ target),
+            )
         ridge = np.sqrt(alpha) * np.sqrt(noise)
         # columns may be so large, or so small beside their ridge, that squares of their entries are not numbers
         peak = np.maximum(np.abs(rows).max(axis=0), ridge)
@@ -102,9 +106,9 @@ class LeaveOneOutPredictions:
         together = np.concatenate([rows / peak, np.diag(ridge / peak)])
         Q = np.linalg.qr(together / np.linalg.norm(together, axis=0))[0][: len(y)]
         leverage = (np.sum(Q**2, axis=1) + constant**2) / counts
-        residual = (target - Q @ (Q.T @ target)) / root
         rest = 1 - np.minimum(np.minimum(counts, 1.0) * leverage, LARGEST_LEVERAGE)
-        return cls(y - residual / rest, noise * leverage / rest, noise)
+        residual = scaled_rows(target - Q @ (Q.T @ target), 1 / (root * rest))
+        return cls(y - residual, noise * leverage / rest, noise)
 
     @classmethod
     def of_process(cls, process: GaussianProcess, theta: np.ndarray) -> LeaveOneOutPredictions:
@@ -118,7 +122,7 @@ class LeaveOneOutPredictions:
         evidence, log_beta = process.evidence, process.log_beta(theta)
         assert isinstance(evidence, GaussianEvidence)
         noise, y = 1 / evidence.precision(log_beta), evidence.y
-        level = float(y.mean()) if evidence.center else 0.0  # P1 = 0, but for rounding
+        level = y.mean(axis=0) if evidence.center else 0.0  # P1 = 0, but for rounding
         if process.exact:
             P = evidence.inverse(process.covariance(process.parts_at(theta)), log_beta)[0]
             precision, residual = P.diagonal(), P @ (y - level)
@@ -128,7 +132,7 @@ class LeaveOneOutPredictions:
         variance = np.maximum(1 / precision - noise / evidence.counts, 0.0)
         back = np.maximum(evidence.counts - 1, 0.0) / noise
         kept = 1 / (1 + variance * back)  # of the residual, and of the variance
-        return cls(y - kept * residual / precision, kept * variance, noise)
+        return cls(y - scaled_rows(residual, kept / precision), kept * variance, noise)
 
 
 def _low_rank_inverse(U: np.ndarray, own: np.ndarray, y: np.ndarray, center: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -137,11 +141,11 @@ def _low_rank_inverse(U: np.ndarray, own: np.ndarray, y: np.ndarray, center: boo
     inner = scaled.T @ U
     inner[np.diag_indices_from(inner)] += 1.0
     half = np.linalg.solve(np.linalg.cholesky(inner), scaled.T)  # C⁻¹ = diag(1/own) − halfᵀ half
-    precision, residual = 1 / own - np.sum(half**2, axis=0), y / own - half.T @ (half @ y)
+    precision, residual = 1 / own - np.sum(half**2, axis=0), scaled_rows(y, 1 / own) - half.T @ (half @ y)
     if center:
         ones = 1 / own - half.T @ half.sum(axis=1)  # C⁻¹1; half = L⁻¹ Uᵀ diag(1/own), so that half @ 1 is its row sums
         total = float(ones.sum())
-        precision, residual = precision - ones**2 / total, residual - ones * (float(ones @ y) / total)
+        precision, residual = precision - ones**2 / total, residual - np.multiply.outer(ones, ones @ y / total)
     return precision, residual
 
 
@@ -164,3 +168,14 @@ def excess_variance(
     """
     expected = process.noise + process.variance + (process.mean - sparse.mean) ** 2
     return max(float(np.average(expected - sparse.noise - sparse.variance, weights=counts)), 0.0)
+
+
+def excess_of_outputs(
+    process: LeaveOneOutPredictions, sparse: LeaveOneOutPredictions, counts: np.ndarray | None, ratio: np.ndarray
+) -> float:
+    """The same for T outputs that share their functions: the mean over rows and outputs, in units of the sparse model.
+
+    ratio : (T,) the unit of each output in the process, over that in the sparse model; means are divided by √T.
+    """
+    apart = ratio**2 * ((process.noise + process.variance)[:, None] + len(ratio) * (process.mean - sparse.mean) ** 2)
+    return max(float(np.average(apart.mean(axis=1) - sparse.noise - sparse.variance, weights=counts)), 0.0)

@@ -16,6 +16,7 @@ import math
 import numpy as np
 from scipy.optimize import minimize_scalar
 
+from sparsebayes._array import row_lengths, scaled_rows
 from sparsebayes.scale_learning.evidence import GaussianEvidence
 
 STEPS = 60  # values of log ρ, or of log s, among which the search begins
@@ -62,14 +63,14 @@ def profiled(evidence: GaussianEvidence, K: np.ndarray, span: tuple[float, float
 def _spectrum(evidence: GaussianEvidence, K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """ω and z of rows times √counts, which have equal noise; without their constant if there is an intercept."""
     root = np.sqrt(evidence.counts)
-    scaled, y = K * np.outer(root, root), root * evidence.y
+    scaled, y = K * np.outer(root, root), scaled_rows(evidence.y, root)
     if evidence.center:
         constant = root / np.linalg.norm(root)
-        y = y - constant * (constant @ y)
+        y = y - np.multiply.outer(constant, constant @ y)
         across = scaled @ constant
         scaled = scaled - np.outer(constant, across) - np.outer(across - constant * (constant @ across), constant)
     omega, V = np.linalg.eigh(scaled)
-    z = V.T @ y
+    z = np.abs(row_lengths(V.T @ y))
     if evidence.center:  # the constant itself is an eigenvector of eigenvalue 0 that says nothing
         gone = int(np.argmax(np.abs(V.T @ constant)))
         omega, z = np.delete(omega, gone), np.delete(z, gone)

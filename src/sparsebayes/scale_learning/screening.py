@@ -72,7 +72,7 @@ def input_relevance(
         The S functions that were selected.
     weights : ndarray of shape (S, K)
         Their weights for each output.
-    X, y : ndarray of shape (N, d) and (N,)
+    X, y : ndarray of shape (N, d) and (N,) or (N, T)
         Training rows, and their targets or labels.
     counts : ndarray of shape (N,) or None
         How often each row counts; None for once each.
@@ -84,7 +84,7 @@ def input_relevance(
     """
     counts = np.ones(len(y)) if counts is None else counts
     middle = np.average(X, axis=0, weights=counts)
-    rows = spread_rows(np.unique(y, return_inverse=True)[1], RELEVANCE_ROWS)
+    rows = spread_rows(np.unique(y if y.ndim == 1 else y[:, 0], return_inverse=True)[1], RELEVANCE_ROWS)
     X, share = X[rows], counts[rows] / counts[rows].sum()
     f = bound(X) @ weights
     variance = float(np.sum(share @ (f - share @ f) ** 2))

@@ -17,9 +17,8 @@ import numpy as np
 from scipy.optimize import minimize
 
 from sparsebayes.bases import BoundBasis
-from sparsebayes.core.result import Result
 from sparsebayes.scale_learning.evidence import Evidence, GaussianEvidence, spread_rows
-from sparsebayes.scale_learning.leave_one_out import LeaveOneOutPredictions, excess_variance
+from sparsebayes.scale_learning.leave_one_out import LeaveOneOutPredictions, excess_of_outputs, excess_variance
 from sparsebayes.scale_learning.process import GaussianProcess
 from sparsebayes.scale_learning.profile import profiled
 from sparsebayes.scale_learning.screening import NONE, irrelevant_functions
@@ -67,7 +66,9 @@ class LearnedScales:
     most: GaussianProcess
     rows: np.ndarray
 
-    def excess_variance(self, result: Result, columns: np.ndarray, y: np.ndarray, counts: np.ndarray | None) -> float:
+    def excess_variance(
+        self, result: Any, columns: np.ndarray, y: np.ndarray, counts: np.ndarray | None, scales: Any = None
+    ) -> float:
         """What the error bars of a sparse regression at these scales lack, by the Gaussian process.
 
         Parameters
@@ -76,10 +77,12 @@ class LearnedScales:
             The sparse model.
         columns : ndarray of shape (N, S)
             Its functions at the training rows.
-        y : ndarray of shape (N,)
-            Training targets.
+        y : ndarray of shape (N,) or (N, T)
+            Training targets; T outputs that share their functions as the process was given them.
         counts : ndarray of shape (N,) or None
             How often each row counts; None for once each.
+        scales : ndarray of shape (T,), optional
+            What T outputs were divided by for the process, besides √T.
 
         Returns
         -------
@@ -91,8 +94,13 @@ class LearnedScales:
         counts = None if counts is None else counts[self.rows]
         with np.errstate(all="ignore"):
             process = LeaveOneOutPredictions.of_process(self.most, self.theta)
-            sparse = LeaveOneOutPredictions.of_result(result, columns[self.rows], y[self.rows], counts)
-            excess = excess_variance(process, sparse, counts)
+            if y.ndim == 1:
+                sparse = LeaveOneOutPredictions.of_result(result, columns[self.rows], y[self.rows], counts)
+                excess = excess_variance(process, sparse, counts)
+            else:
+                known = (result.alpha, result.noise_variance, counts, result.has_intercept)
+                sparse = LeaveOneOutPredictions.of_weights(columns[self.rows], y[self.rows], *known)
+                excess = excess_of_outputs(process, sparse, counts, scales / result.output_scales)
         return excess if math.isfinite(excess) else 0.0  # a kernel beyond floating point says nothing
 
 

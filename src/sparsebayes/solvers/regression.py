@@ -37,7 +37,8 @@ class NoiseCollapseWarning(UserWarning):
 class NoiseOptions:
     """What a user says of Gaussian noise, in the user's units.
 
-    likelihood : the specification.  variance : σ² if it is known, of several outputs maybe one each.  guess : a guess at σ² if it is estimated.
+    likelihood : the specification.  variance : σ² if it is known, of several outputs maybe one each.
+    guess : a guess at σ² if it is estimated.
     """
 
     likelihood: Gaussian

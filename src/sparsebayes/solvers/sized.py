@@ -23,6 +23,7 @@ from sparsebayes.core.newton import maximise_jointly, polish
 from sparsebayes.core.posterior import Problem, State
 from sparsebayes.core.solver import Effort, Monitor, Solution, Solver, first_state
 from sparsebayes.solvers.active_set.exchange import best_swaps, swapped_together
+from sparsebayes.solvers.active_set.pruning import without_least
 from sparsebayes.solvers.active_set.search import related
 from sparsebayes.solvers.annealing import better
 from sparsebayes.solvers.walk import Stopped, Walk
@@ -216,12 +217,6 @@ class Sized(Solver):
 def unlimited(solver: Solver) -> Solver:
     """The solver without a limit on the number of functions."""
     return solver.solver if isinstance(solver, Sized) else solver
-
-
-def without_least(state: State, number: int) -> State:
-    """The state without the functions that add least to the objective, by the exact gains [TF03, A.4]."""
-    order = np.argsort(to_numpy(state.keep_gain), kind="stable")
-    return state.keep(np.sort(order[number:]))
 
 
 def nested(state: State, settings: SizedSettings = SIZED) -> Iterator[State]:

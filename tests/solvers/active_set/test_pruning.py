@@ -8,13 +8,13 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sparsebayes import RBF, RelevanceVectorRegressor
 from sparsebayes.bases import CentredBasis
 from sparsebayes.bases.operators import KernelMatrix
+from sparsebayes.core.noise import GaussianNoise
+from sparsebayes.core.posterior import Problem
+from sparsebayes.core.prior import Uniform
 from sparsebayes.core.quadratic import DenseQuadratic
 from sparsebayes.datasets import make_sinc2d
 from sparsebayes.rows.memory import summarise
 from sparsebayes.solvers import ActiveSetSettings
-from sparsebayes.core.noise import GaussianNoise
-from sparsebayes.core.posterior import Problem
-from sparsebayes.core.prior import Uniform
 from sparsebayes.solvers.active_set.pruning import candidate_pool
 
 SETTINGS = ActiveSetSettings()

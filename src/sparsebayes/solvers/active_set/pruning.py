@@ -109,3 +109,9 @@ def joined(state: State, J: np.ndarray, alpha: np.ndarray) -> State | None:
         return state.extended(J, alpha)
     except NotPositiveDefinite:
         return None
+
+
+def without_least(state: State, number: int) -> State:
+    """The state without the functions that add least to the objective, by the exact gains [TF03, A.4]."""
+    order = np.argsort(to_numpy(state.keep_gain), kind="stable")
+    return state.keep(np.sort(order[number:]))

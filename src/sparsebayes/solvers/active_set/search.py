@@ -74,6 +74,9 @@ class Search:
     few : int
         On a small problem all candidates are first pruned together; a model that then has at most so many functions
         is the solution or, if there are sweeps, is so if a second start leads to it as well.
+    relaxed : bool
+        Whether, with fewer rows than candidates and a prior that is not uniform, the model is also sought by deleting
+        functions from the rich models of the uniform prior (see `active_set.relaxed`).
     """
 
     starts: tuple[float, ...] = (1.0,)
@@ -85,11 +88,18 @@ class Search:
     agreement: float = math.inf
     seconds: float = math.inf
     few: int = 0
+    relaxed: bool = False
 
 
 DRAWN = 0.7  # of the time of a search, until groups are no longer drawn at random
 FAST = Search(few=8)
-DEFAULT = Search(starts=(1.0, 1.7), sweeps=(Sweep(0.1, 1.5, tries=8), Sweep(0.1, 2.5, tries=3)), agreement=3, few=8)
+DEFAULT = Search(
+    starts=(1.0, 1.7),
+    sweeps=(Sweep(0.1, 1.5, tries=8), Sweep(0.1, 2.5, tries=3)),
+    agreement=3,
+    few=8,
+    relaxed=True,
+)
 HIGH = Search(
     starts=DEFAULT.starts,
     sweeps=DEFAULT.sweeps,
@@ -98,6 +108,7 @@ HIGH = Search(
     annealing=10,
     last=tuple(Sweep(size) for size in (16, 8, 4, 2)),
     seconds=55.0,
+    relaxed=True,
 )
 EFFORTS = {"fast": FAST, "default": DEFAULT, "high": HIGH}
 

@@ -13,7 +13,9 @@ updates from the full basis find better optima, but cost O(M³). This solver com
 4. **swap**: replace single functions by better ones where that is certain to gain;
 5. **finish**: Newton steps to the end, and only then add (or swap in) whatever still gains anything: before, the
    predicted gain of a function may be what those steps are about to gain;
-6. **search**: from that local maximum to higher ones (`search`), and finish again.
+6. **search**: from that local maximum to higher ones (`search`), and finish again;
+7. **relax**: with fewer rows than candidates and a prior that is not uniform, start again from the rich models of the
+   uniform prior (`relaxed`), and keep what is higher.
 """
 
 from __future__ import annotations
@@ -23,11 +25,21 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from sparsebayes.core.newton import maximise_jointly
 from sparsebayes.core.posterior import Problem, State
 from sparsebayes.core.solver import Effort, Monitor, Solution
 from sparsebayes.solvers.active_set.moves import Moves
-from sparsebayes.solvers.active_set.search import LargeNeighbourhoods, as_search
+from sparsebayes.solvers.active_set.relaxed import (
+    best_of_deletions,
+    collapsed,
+    higher,
+    pruned_by_em,
+    relaxable,
+    relaxed,
+)
+from sparsebayes.solvers.active_set.search import FAST, LargeNeighbourhoods, as_search
 from sparsebayes.solvers.annealing import better
 from sparsebayes.solvers.walk import Stopped, Walk
 
@@ -73,7 +85,7 @@ class ActiveSet(Moves):
     def solve(
         self, problem: Problem, monitor: Monitor, start: State | None = None, effort: Effort = Effort.FULL
     ) -> Solution:
-        """The steps 1 to 6 above, fewer of them where `effort` says so or a start is given."""
+        """The steps 1 to 7 above, fewer of them where `effort` says so or a start is given."""
         self.check()
         walk = Walk(monitor)
         search = LargeNeighbourhoods(as_search(self.effort), self, walk, time.perf_counter())
@@ -83,7 +95,7 @@ class ActiveSet(Moves):
             if start is not None:  # pruned before: Newton steps, swaps, additions
                 return self.finish(maximise_jointly(start, self.settings.swap_gain), walk)
             if effort == Effort.FULL:
-                return self._full(problem, walk, search)
+                return self._relaxed(self._full(problem, walk, search), walk, search)
             state = self.grow(self.initialise(problem, walk), walk, self.settings.crude_gain, self.settings.crowded)
             return Solution(state if effort == Effort.DRAFT else self.exchange_all(state, walk), False)
         except Stopped as stopped:
@@ -107,3 +119,32 @@ class ActiveSet(Moves):
         with walk.trial(first.state, counted=False):  # finished, a model may fall behind one that was finished before
             last = self.finish(state, walk)
         return last if better(last.state, first.state, 0.0) else first
+
+    def _relaxed(self, first: Solution, walk: Walk, search: LargeNeighbourhoods) -> Solution:
+        """The first solution, or a higher one that the rich models of the uniform prior lead to."""
+        incumbent = first.state
+        if not search.search.relaxed or not relaxable(incumbent.problem):
+            return first
+        last = first
+        try:
+            with walk.trial(incumbent, counted=False):
+                start = self._from_rich_models(incumbent, walk)
+                if start is not None:
+                    last = self._higher(self.finish(search.first(start), walk), start, walk, search)
+        except Stopped:
+            return first  # not the model that was tried last, which may be one of the relaxed problem
+        last = last if higher(last.state, incumbent, self.settings.swap_gain) else first
+        walk.note("relaxed", len(np.setdiff1d(last.state.J, incumbent.J)), last.state)
+        return last
+
+    def _from_rich_models(self, incumbent: State, walk: Walk) -> State | None:
+        """The best model that deletions from the rich models lead to; None if it is the incumbent, or far below."""
+        problem = incumbent.problem
+        plain = LargeNeighbourhoods(FAST, self, walk, time.perf_counter())
+        rich_models = (self._full(relaxed(problem), walk, plain).state, pruned_by_em(problem))
+        starts = [best_of_deletions(rich, problem) for rich in rich_models if rich is not None]
+        found = [each for each in starts if each is not None and not collapsed(each)]
+        best = max(found, key=lambda each: each.objective, default=None)
+        if best is None or best.objective < incumbent.objective - self.settings.close:
+            return None
+        return None if set(best.J.tolist()) == set(incumbent.J.tolist()) else best

@@ -1,0 +1,147 @@
+"""Models of several outputs: what a joint model publishes, and models of outputs that do not share their functions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from sparsebayes._checks import is_number
+from sparsebayes.core.result import Result
+from sparsebayes.estimators._fitted import forget
+from sparsebayes.rows.validation import check_outputs, check_targets, has_outputs, require_targets
+from sparsebayes.solvers.regression import checked_variance
+
+
+def intercept_of(result: Result) -> Any:
+    """The intercept: a number, or one for each output (T,)."""
+    return result.intercept if result.mean.ndim == 2 else float(result.intercept[0])
+
+
+def noise_of(result: Any) -> Any:
+    """The noise variance: a number, or one for each output (T,)."""
+    return result.noise_variances if result.mean.ndim == 2 else result.noise_variance
+
+
+def of_outputs(weights: np.ndarray) -> np.ndarray:
+    """Weights (S,) as they are, those of T outputs (S, T) as (T, S)."""
+    return weights if weights.ndim == 1 else weights.T
+
+
+@dataclass(frozen=True, eq=False)
+class ProcessTargets:
+    """Targets as a Gaussian process is given them: T outputs of one noise variance, divided by √T.
+
+    y : (N,), or y_t/(s_t √T) (N, T).  scales : s (T,), None for one output.  variance : σ² of y_t/s_t if it is known.
+    """
+
+    y: np.ndarray
+    scales: np.ndarray | None
+    variance: float | None
+
+    @classmethod
+    def of(cls, model: Any, rows: Any) -> ProcessTargets:
+        """The targets of training rows, each output in the units of its noise, or of its spread while that is unknown.
+
+        Constant outputs say nothing of the scales, and are left as zeros.
+        """
+        y, variance = rows.y, model.noise_variance
+        if y.ndim == 1:
+            return cls(y, None, checked_variance(variance, "noise_variance"))
+        counts = rows.counts / rows.counts.sum()
+        middle = counts @ y if model.fit_intercept else np.zeros(y.shape[1])
+        scales, known = np.ones(y.shape[1]), None
+        if variance is not None and not is_number(variance):
+            scales, known = np.sqrt(np.asarray(variance, dtype=np.float64)), 1.0
+        elif variance is not None or model.shared_noise:
+            known = checked_variance(variance, "noise_variance")
+        else:
+            scales = np.sqrt(counts @ (y - middle) ** 2)
+        varies = np.ptp(y, axis=0) > 0
+        scales = np.where(varies, scales, 1.0)
+        return cls(np.where(varies, y, middle) / (scales * np.sqrt(y.shape[1])), scales, known)
+
+
+def groups_of_outputs(model: Any, y: Any) -> list[np.ndarray] | None:
+    """The outputs that share their functions, group by group; None if all do, or there is one output.
+
+    A kernel machine's parameter `groups` has one label for each output, a model of columns one for each column.
+    """
+    labels = getattr(model, "groups", None) if hasattr(model, "kernel") else None
+    if not has_outputs(y):
+        if labels is not None:
+            require_targets(y)
+            raise ValueError(f"groups of a kernel machine needs y of several outputs, got shape {np.shape(y)}.")
+        return None
+    T = np.shape(y)[1]
+    if not model.joint:
+        return [np.asarray([t]) for t in range(T)]
+    if labels is None:
+        return None
+    if np.shape(labels) != (T,):
+        raise ValueError(f"groups must have one label for each of {T} outputs, got shape {np.shape(labels)}.")
+    values = np.unique(np.asarray(labels))
+    return None if len(values) == 1 else [np.flatnonzero(np.asarray(labels) == value) for value in values]
+
+
+def fit_each(model: Any, X: Any, y: Any, members: list[np.ndarray], **arguments: Any) -> Any:
+    """Fit one model for each group of outputs, and publish what they have in common.
+
+    `estimators_` are the models, `outputs_` the outputs of each.
+    """
+    y = check_outputs(y, np.shape(y)[0])
+    models = []
+    for outputs in members:
+        own = clone(model).set_params(joint=True, **({"groups": None} if hasattr(model, "kernel") else {}))
+        target = y[:, outputs] if len(outputs) > 1 else check_targets(y[:, outputs[0]], len(y))
+        models.append(own.fit(X, target, **arguments))
+    forget(model)
+    model.n_features_in_ = models[0].n_features_in_
+    if hasattr(models[0], "feature_names_in_"):
+        model.feature_names_in_ = models[0].feature_names_in_
+    model.estimators_, model.outputs_ = models, members
+    model._fitted = models[0]._fitted
+    model.relevance_ = np.unique(np.concatenate([each.relevance_ for each in models]))
+    model.log_evidence_ = float(sum(each.log_evidence_ for each in models))
+    model.degrees_of_freedom_ = float(sum(each.degrees_of_freedom_ for each in models))
+    model.converged_ = all(each.converged_ for each in models)
+    model.n_iter_ = max(each.n_iter_ for each in models)
+    model.intercept_ = _assembled(model, [each.intercept_ for each in models])
+    model.noise_variance_ = _assembled(model, [each.noise_variance_ for each in models])
+    if hasattr(models[0], "coef_"):
+        model.coef_ = np.zeros((y.shape[1], model.n_features_in_))
+        for each, outputs in zip(models, members, strict=True):
+            model.coef_[outputs] = each.coef_
+    return model
+
+
+def _assembled(model: Any, values: list[Any]) -> Any:
+    """Numbers or arrays of groups of outputs as one array with a value for each output, (…, T)."""
+    places = np.argsort(np.concatenate(model.outputs_))
+    parts = [np.asarray(value) if len(outputs) > 1 else np.asarray(value)[..., None]
+             for value, outputs in zip(values, model.outputs_, strict=True)]  # fmt: skip
+    return np.concatenate(parts, axis=-1)[..., places]
+
+
+def predict_each(model: Any, X: Any, return_std: bool, return_cov: bool, parts: Any) -> Any:
+    """The predictions of the models of groups of outputs, with the outputs last."""
+    each = [estimator.predict(X, return_std, return_cov, parts) for estimator in model.estimators_]
+    if not (return_std or return_cov):
+        return _assembled(model, each)
+    means, others = zip(*each, strict=True)
+    return _assembled(model, list(means)), _assembled(model, list(others))
+
+
+def intervals_of_each(model: Any, X: Any, level: float, parts: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The intervals of the models of groups of outputs, with the outputs last."""
+    lower, upper = zip(*(each.predict_interval(X, level, parts) for each in model.estimators_), strict=True)
+    return _assembled(model, list(lower)), _assembled(model, list(upper))
+
+
+def samples_of_each(model: Any, X: Any, n_samples: int, rng: Any, parts: Any) -> np.ndarray:
+    """Samples (n_queries, n_outputs, n_samples) of the models of groups of outputs."""
+    each = [estimator.sample_y(X, n_samples, rng, parts) for estimator in model.estimators_]
+    moved = [sample if sample.ndim == 2 else np.moveaxis(sample, 1, -1) for sample in each]
+    return np.moveaxis(_assembled(model, moved), -1, 1)
