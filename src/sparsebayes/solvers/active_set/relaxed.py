@@ -75,8 +75,13 @@ RELAXED = RelaxedSettings()
 
 
 def relaxable(problem: Problem, settings: RelaxedSettings = RELAXED) -> bool:
-    """Whether a problem has fewer rows than candidates, a prior that is not uniform, and a noise to estimate."""
+    """Whether a problem has fewer rows than candidates, a prior that is not uniform, and a noise to estimate.
+
+    Not if groups of columns are the candidates.
+    """
     quadratic = problem.quadratic
+    if problem.size != quadratic.size:
+        return False
     scarce = quadratic.n < settings.scarce * quadratic.size
     return bool(scarce and problem.noise.estimate and not problem.prior.flat)
 
