@@ -50,7 +50,9 @@ class OffGridProblem:
     penalty: float
 
     @classmethod
-    def of(cls, atoms: Atoms, Y: np.ndarray, grid: np.ndarray, variance: float | None, penalty: float) -> OffGridProblem:
+    def of(
+        cls, atoms: Atoms, Y: np.ndarray, grid: np.ndarray, variance: float | None, penalty: float
+    ) -> OffGridProblem:
         """The problem of measurements Y (N, T); if T > N, Y is replaced by N columns with the same YYᴴ."""
         N, T = Y.shape
         reduced = np.linalg.qr(Y.conj().T, mode="r").conj().T if T > N else Y
@@ -195,7 +197,8 @@ def _climb_once(state: OffGridState) -> tuple[OffGridState, bool]:
 
     options = {"maxiter": ITERATIONS, "ftol": 1e-11, "gtol": 1e-7 * problem.outputs}
     found = minimize(loss, 0 * x, jac=True, method="L-BFGS-B", bounds=np.column_stack([low, high]), options=options)
-    end = replace(_at(state, x + scale * found.x), converged=bool(found.success))
+    # status 1: too many iterations; a line search that finds nothing higher has reached the limit of rounding
+    end = replace(_at(state, x + scale * found.x), converged=found.status != 1)
     inside = (end.theta > problem.grid[0]) & (end.theta < problem.grid[-1])
     return end, bool((inside & (np.abs(found.x[:S]) > 1 - 1e-9)).any())
 
