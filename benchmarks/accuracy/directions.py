@@ -146,13 +146,14 @@ def rows_of(results: list[dict[str, float]]) -> str:
 
 
 TEXT = f"""\
-A uniform linear array of {SENSORS} sensors at half a wavelength; three sources of equal power at about -20, 12 and 15.5
-degrees (the pair is 3.5 degrees apart, the width of a beam is 5.7), all moved together at random by up to a degree;
-{{draws}} draws for each ratio. Errors are root mean squares over sources and draws, in degrees; directions are assigned to
-sources as well as possible, and no error counts more than {MISSED} degrees, the error of a source that was missed. A draw is
-resolved if no error exceeds {RESOLVED} degrees. MUSIC is told that there are three sources; `SparseRecovery`, by default on a
-grid of 2 degrees and then `refine`, is not: *three atoms* is the share of draws in which it finds exactly three, and its
-strongest three are compared. Seconds are those of `fit` and `refine`."""
+A uniform linear array of {SENSORS} sensors at half a wavelength; three sources of equal power at about -20, 12
+and 15.5 degrees (the pair is 3.5 degrees apart, the width of a beam is 5.7), all moved together at random by up
+to a degree; {{draws}} draws for each ratio. Errors are root mean squares over sources and draws, in degrees;
+directions are assigned to sources as well as possible, and no error counts more than {MISSED} degrees, the
+error of a source that was missed. A draw is resolved if no error exceeds {RESOLVED} degrees. MUSIC is told that
+there are three sources; `SparseRecovery`, by default on a grid of 2 degrees and then `refine`, is not: *three
+atoms* is the share of draws in which it finds exactly three, and its strongest three are compared. Seconds are
+those of `fit` and `refine`."""
 SHARES = ("sparse resolved", "music resolved", "count")
 
 

@@ -128,10 +128,9 @@ class GroupedState(State):
 
     def block(self, position: int) -> tuple[Array, Array]:
         """Σ_gg (d, d) and μ_g (d, T) of the group at this position."""
-        first = int(self._begin[position])
-        last = first + int(self.problem.groups.sizes[self.J[position]])
-        mean = take(self.mean, np.arange(first, last))
-        return self.covariance[first:last, first:last], mean if mean.ndim == 2 else mean[:, None]
+        own = self.column_positions([position])
+        mean = take(self.mean, own)
+        return xa.submatrix(self.covariance, own, own), mean if mean.ndim == 2 else mean[:, None]
 
     @cached_property
     def factors(self) -> tuple[Array, Array]:
@@ -158,7 +157,6 @@ class GroupedScores(Scores):
     """S and Q of all groups, and the gain of adding each.
 
     S, q : λ and √c of the groups, (groups, d) each, with zeros where a group has fewer than d columns.
-    blocks : for each size d of `Groups.by_size`, S (functions, d, d) and Q (functions, d, T).
     """
 
     def _factors(self, state: GroupedState, Q: Array) -> None:  # type: ignore[override]
@@ -167,13 +165,11 @@ class GroupedScores(Scores):
         self.Q = Q if Q.ndim == 2 else Q[:, None]
         order = np.argsort(np.concatenate([J for J, _ in groups.by_size]))
         widest, factors = int(groups.sizes.max()), []
-        self.blocks = []
         for (_, columns), gram in zip(groups.by_size, groups.blocks, strict=True):
             W = xp.reshape(take(self.whitened, columns.ravel(), axis=1), (-1, *columns.shape))
             W = xp.permute_dims(W, (1, 2, 0))
             S = beta * gram - beta**2 * (W @ xp.matrix_transpose(W))
             own = xp.reshape(take(self.Q, columns.ravel()), (*columns.shape, -1))
-            self.blocks.append((S, own))
             factors.append([_padded(each, widest) for each in spectra(S, own, beta)])
         self.S, self.q = (take(xp.concat(each, axis=0), order) for each in zip(*factors, strict=True))
         outside = np.ones(groups.count, dtype=bool)

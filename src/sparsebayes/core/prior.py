@@ -34,13 +34,11 @@ class Prior(Specification, ABC):
     depends_on_noise : whether the log density changes with β.
     flat : whether the log density is constant.
     threshold : q²/s up to which no function of an orthonormal set is selected; 0 if that is unknown.
-    per_weight : whether the log density is a charge for each weight that α governs, not for α itself.
     """
 
     depends_on_noise = False
     flat = False
     threshold = 0.0
-    per_weight = False
 
     @abstractmethod
     def maximise(self, s: Array, q: Array, beta: float, unit: Array) -> Array:
@@ -65,9 +63,17 @@ class Prior(Specification, ABC):
         """The prior with every parameter a number, for n observations."""
         return self
 
+    def relaxed(self) -> Prior:
+        """The prior that charges nothing, of the same functions."""
+        return Uniform()
+
+    def scaled(self, charge: float) -> Prior | None:
+        """A prior of the same kind whose log density is `charge` times this one's; None if there is none."""
+        return self if self.flat else None
+
     def charges(self, sizes: Any, outputs: int, unit: Any) -> Any:
         """How often log p(α) counts per output, (M,), if one α governs `sizes` (M,) columns in so many outputs."""
-        return 1.0 * sizes if self.per_weight else 0.0 * sizes + 1 / outputs
+        return 0.0 * sizes + 1 / outputs
 
     def units(self, unit: Array, function: Any) -> Array:
         """What the prior is given as `unit`: the factors (M,) of the functions with these numbers."""

@@ -21,18 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from sparsebayes._array import (
-    Array,
-    asfloat64,
-    is_numpy,
-    namespace,
-    row_lengths,
-    scaled_rows,
-    sparse_diagonal,
-    submatrix,
-    take,
-    to_numpy,
-)
+from sparsebayes import _array as xa
+from sparsebayes._array import Array, asfloat64, namespace, row_lengths, submatrix, take, to_numpy
 
 LEAST_SPREAD = 1e-12  # of τ²: variance of t about its mean that is always assumed
 SMALLEST_TARGET, LARGEST_TARGET = 1e-120, 1e120  # squares of the target must stay within floating point
@@ -85,7 +75,7 @@ class Units:
     def unit(self) -> Array:
         """α_user = α·unit with unit = ν²/τ², within the range of floating point, (M,)."""
         xp, norms = namespace(self.norms), self.norms
-        alike = is_numpy(norms) and norms.strides == (0,) and len(norms) > 0  # one number, broadcast
+        alike = xa.is_numpy(norms) and norms.strides == (0,) and len(norms) > 0  # one number, broadcast
         unit = xp.clip((norms[:1] if alike else norms) / self.target_scale, 1e-150, 1e150) ** 2
         return xp.broadcast_to(unit, norms.shape) if alike else unit
 
@@ -114,7 +104,7 @@ class Units:
         order = np.argsort(columns)
         J = columns[order]
         factor, means = tau / take(self.norms, J), take(self.means, J)
-        mean = scaled_rows(take(state.mean, order), factor)
+        mean = xa.scaled_rows(take(state.mean, order), factor)
         alpha = getattr(state, "column_alpha", state.alpha)
         spread = tau**2 / (state.beta * self.n) if self.center else 0.0
         return {
@@ -133,7 +123,7 @@ class Units:
 def _scaled(covariance: Any, order: np.ndarray, factor: Array) -> Any:
     """Σ of the functions in this order, in units of `factor`; a diagonal one stays diagonal."""
     if hasattr(covariance, "tocsc"):
-        return sparse_diagonal(covariance.diagonal()[order] * to_numpy(factor) ** 2)
+        return xa.sparse_diagonal(covariance.diagonal()[order] * to_numpy(factor) ** 2)
     return submatrix(covariance, order, order) * factor[:, None] * factor[None, :]
 
 

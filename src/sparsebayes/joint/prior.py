@@ -4,8 +4,8 @@ With everything per output (`core.posterior`) the objective depends on the preci
 
     ℓ(α) = ½ Σ_i [log α − log(α+λ_i) + c_i/(α+λ_i)] + charge · log p(α)
 
-A charge for each weight, as that of the smoothness prior, counts once per output for every column of the group. A
-density of α itself counts once for all outputs: 1/T per output.
+The charge is how often log p counts per output (`Prior.charges`). What a prior charges for each weight, as the
+smoothness prior does, counts for every column of the group; a density of α itself counts once for all outputs, 1/T.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from sparsebayes.core.posterior import Problem
 from sparsebayes.core.prior import Derivatives, Prior
 
 GRID, STEPS = 25, 12  # values of log α that are compared, and Newton steps from the best of them
+EQUAL = 1e-9  # relative difference between the λ of a group that counts as none
 BELOW, ABOVE = 8.0, 14.0  # how far in log α they reach below the least λ²/c and above the largest λ
 
 
@@ -49,11 +50,18 @@ class Charged(Prior):
         """Whether the log density is constant."""
         return self.prior.flat
 
+    def relaxed(self) -> Prior:
+        """The same for the uniform prior."""
+        return Charged(self.prior.relaxed())
+
     def maximise(self, s: Array, q: Array, beta: float, unit: Array) -> Array:
         """argmax_α ℓ(α) + log p(α) for every (λ, √c); ∞ where the function is better not in the model.
 
         On a grid in log α first, as there may be several maxima, then by Newton steps.
         """
+        alike = self._of_equal_directions(s, q, beta, unit)
+        if alike is not None:
+            return alike
         lam, c = _two_dimensional(s), _two_dimensional(q * q)
         xp, useful = namespace(lam), np.flatnonzero(to_numpy(c > lam).any(axis=1))  # the others have no maximum
         best = np.full(lam.shape[0], np.inf)
@@ -62,6 +70,23 @@ class Charged(Prior):
             log_alpha, gain = self._climbed(*self._best_of_grid(lam, c, beta, unit), lam, c, beta, unit)
             best[useful] = to_numpy(xp.where(gain > 0, xp.exp(log_alpha), math.inf))
         return asfloat64(best, like=lam)
+
+    def _of_equal_directions(self, s: Array, q: Array, beta: float, unit: Array) -> Array | None:
+        """The closed form if the λ of every group are the same, as those of complex weights are; None if they are not.
+
+        Then ℓ(α) is d times that of one column with q² = Σ c/d, and the charge for it is a d-th of that of the group.
+        """
+        charge = to_numpy(unit[:, -1])
+        if not len(charge) or not (charge == charge[0]).all():
+            return None
+        d = 1 if s.ndim == 1 else int(s.shape[1])
+        if s.ndim == 2:
+            values = to_numpy(s)
+            if float((values.max(axis=1) - values.min(axis=1) - EQUAL * values.max(axis=1)).max()) > 0:
+                return None
+            s, q = s[:, 0], namespace(q).sqrt(namespace(q).sum(q * q, axis=1) / d)
+        prior = self.prior.scaled(float(charge[0]) / d)
+        return None if prior is None else prior.maximise(s, q, beta, _own(unit))
 
     def gain(self, alpha: Array, s: Array, q: Array, beta: float, unit: Array) -> Array:
         """ℓ(α) + log p(α): the gain of having the function in the model; 0 at α = ∞."""
@@ -150,6 +175,9 @@ def share(problem: Problem, outputs: int = 1, label: np.ndarray | None = None) -
         groups = Groups(quadratic, np.searchsorted(values, label))
         sizes, unit = groups.sizes, take(unit, groups.first)
     charge = prior.charges(sizes, outputs, to_numpy(unit))
+    alike = prior.scaled(float(charge[0])) if (charge == charge[0]).all() else None
+    if groups is None and alike is not None:
+        return Problem(quadratic, alike, problem.noise, unit)
     if groups is not None or (not prior.flat and (charge != 1).any()):
         own = unit if unit.ndim == 2 else unit[:, None]
         prior, unit = Charged(prior), quadratic.xp.concat([own, asfloat64(charge, like=unit)[:, None]], axis=1)

@@ -42,6 +42,10 @@ class Gamma(Prior):
             )
         return self
 
+    def scaled(self, charge: float) -> Gamma:
+        """The prior with a and b times `charge`."""
+        return Gamma(charge * self.a, charge * self.b)
+
     def maximise(self, s: Array, q: Array, beta: float, unit: Array) -> Array:
         """Zero of ℓ̂'(α): a cubic in x = s/α, of which the outer roots can be maxima."""
         xp = namespace(s)

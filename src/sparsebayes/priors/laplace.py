@@ -31,6 +31,10 @@ class Laplace(Prior):
             raise ValueError(f"scale of prior Laplace(scale) must be a finite number > 0, got {self.scale!r}.")
         return self
 
+    def scaled(self, charge: float) -> Laplace:
+        """−charge/(2λ²α) is the prior with λ/√charge."""
+        return Laplace(self.scale / math.sqrt(charge))
+
     def maximise(self, s: Array, q: Array, beta: float, unit: Array) -> Array:
         """With v = 1/α, y = 1+sv and ω = 1/λ²: ωy² + sy − q² = 0, in the model if y > 1, i.e. q² > s + ω."""
         xp = namespace(s)

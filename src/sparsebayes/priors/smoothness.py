@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 from sparsebayes._array import Array, namespace
 from sparsebayes._checks import is_number
@@ -21,20 +22,36 @@ class Smoothness(Prior):
     ----------
     c : float or {"aic", "bic", "ric"}
         Nats per degree of freedom, ≥ 0; "aic" is 1, "bic" ½ log N, "ric" log N for N observations.
+    once : float
+        The part of c that is charged once for a function, however many weights its precision governs: in T outputs,
+        or those of a group of columns. The rest is charged for each weight. "ric" charges the 1 of "aic" for each
+        weight, and log N − 1 once, for the choice of the function.
     """
 
     c: float | str = "bic"
+    once: float = 0.0
     depends_on_noise = True
-    per_weight = True
 
     def resolve(self, n: float) -> Smoothness:
         """The prior with c as a number."""
         named = {"aic": 1.0, "bic": 0.5 * math.log(max(n, 1.0)), "ric": math.log(max(n, 1.0))}
+        if not is_number(self.once) or not self.once >= 0:
+            raise ValueError(f"once of prior Smoothness must be a number >= 0, got {self.once!r}.")
         if isinstance(self.c, str) and self.c in named:
-            return Smoothness(named[self.c])
+            choice = max(named[self.c] - named["aic"], 0.0) if self.c == "ric" else self.once
+            return Smoothness(named[self.c], min(choice, named[self.c]))
         if is_number(self.c) and float(self.c) >= 0:
-            return Smoothness(float(self.c))
+            return Smoothness(float(self.c), min(float(self.once), float(self.c)))
         raise ValueError(f"c of prior Smoothness(c) must be a number >= 0 or one of {sorted(named)}, got {self.c!r}.")
+
+    def scaled(self, charge: float) -> Smoothness:
+        """The prior with c times `charge`."""
+        return Smoothness(charge * float(self.c))
+
+    def charges(self, sizes: Any, outputs: int, unit: Any) -> Any:
+        """How often log p(α) counts per output: c − once for each of the columns (M,), and once for the function."""
+        c = float(self.c)
+        return 1.0 * sizes if c == 0 else ((c - self.once) * sizes + self.once / outputs) / c
 
     def maximise(self, s: Array, q: Array, beta: float, unit: Array) -> Array:
         """The turning point of ℓ̂ where ℓ̂ is positive there; else ∞."""

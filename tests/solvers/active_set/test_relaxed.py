@@ -58,8 +58,9 @@ def test_em_keeps_what_is_needed_and_no_more_functions_than_rows(seed):
     assert rich.problem.prior == Uniform()
 
 
-def test_em_is_left_out_with_many_candidates():
-    assert pruned_by_em(_problem(0), RelaxedSettings(candidates=100)) is None
+def test_there_is_no_such_start_with_many_candidates():
+    assert relaxable(_problem(0))
+    assert not relaxable(_problem(0), RelaxedSettings(candidates=100))
 
 
 def test_the_most_relevant_functions_have_the_smallest_alpha():

@@ -13,7 +13,6 @@ import numpy as np
 from sparsebayes._array import Indices, NotPositiveDefinite, asfloat64, to_numpy
 from sparsebayes.core.newton import maximise_jointly
 from sparsebayes.core.posterior import Problem, State
-from sparsebayes.core.prior import Uniform
 from sparsebayes.solvers.active_set.settings import ActiveSetSettings
 from sparsebayes.solvers.fixed_point import mackay_step
 
@@ -83,7 +82,7 @@ def pruned_pools(
     A prior that penalises every function can delete the useful ones before they have found their weights, so
     the pool is also pruned under the uniform prior, and the survivors then come under the prior.
     """
-    relaxed = replace(problem, prior=Uniform())
+    relaxed = replace(problem, prior=problem.prior.relaxed())
     outcomes = []
     for under in (problem,) if problem.prior.flat else (problem, relaxed):
         try:

@@ -5,8 +5,8 @@ unexplained no single function gains more than its penalty, although many togeth
 such barrier. With fewer rows than candidates its models are too rich, with almost as many functions as rows, but the
 functions that are needed are among them. So
 
-1. **relax**: find rich models under the uniform prior, by the solver itself and, if there are not too many
-   candidates, by the EM updates from the full basis while the noise falls;
+1. **relax**: find rich models under the uniform prior, by the solver itself and by the EM updates from the full
+   basis while the noise falls;
 2. **delete**: delete the functions that add least, some at a time and α estimated again after each, and bring every
    model on the way under the prior;
 3. keep the model with the highest objective under the prior.
@@ -19,11 +19,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sparsebayes._array import NotPositiveDefinite, asfloat64, take, to_numpy
+from sparsebayes._array import NotPositiveDefinite, asfloat64, to_numpy
 from sparsebayes.core.newton import maximise_jointly
 from sparsebayes.core.noise import GaussianNoise
 from sparsebayes.core.posterior import Problem, State
-from sparsebayes.core.prior import Uniform
 from sparsebayes.solvers.active_set.pruning import without_least
 from sparsebayes.solvers.fixed_point import em_step
 
@@ -37,7 +36,7 @@ class RelaxedSettings:
     scarce : float
         Rows per candidate below which there is such a start. Kernels have one row per candidate, and have none.
     candidates : int
-        With more candidates than this the EM updates are not used.
+        With more candidates than this there is no such start: the EM updates cost the cube of their number.
     noise : tuple (float, float)
         Noise variances, relative to the mean square of the target, that EM begins and ends with.
     levels, rounds : int
@@ -75,40 +74,34 @@ RELAXED = RelaxedSettings()
 
 
 def relaxable(problem: Problem, settings: RelaxedSettings = RELAXED) -> bool:
-    """Whether a problem has fewer rows than candidates, a prior that is not uniform, and a noise to estimate.
-
-    Not if groups of columns are the candidates.
+    """Whether a problem has fewer rows than candidates, not too many of them, a prior that is not uniform, and a
+    noise to estimate.
     """
     quadratic = problem.quadratic
-    if problem.size != quadratic.size:
-        return False
-    scarce = quadratic.n < settings.scarce * quadratic.size
+    scarce = quadratic.n < settings.scarce * quadratic.size and quadratic.size <= settings.candidates
     return bool(scarce and problem.noise.estimate and not problem.prior.flat)
 
 
 def relaxed(problem: Problem) -> Problem:
     """The problem under the uniform prior."""
-    return replace(problem, prior=Uniform())
+    return replace(problem, prior=problem.prior.relaxed())
 
 
 def pruned_by_em(problem: Problem, settings: RelaxedSettings = RELAXED) -> State | None:
     """What EM leaves of all candidates under the uniform prior as the noise falls, at the last noise.
 
     At first all weights have the same variance, such that the functions have the power of the target. EM moves the
-    precisions slowly, so that no function is deleted early on. None if there are too many candidates, or if
-    they cannot be told apart.
+    precisions slowly, so that no function is deleted early on. None if they cannot be told apart.
     """
     quadratic = problem.quadratic
-    if quadratic.size > settings.candidates:
-        return None
     first = quadratic.size / quadratic.tt
-    alpha = asfloat64(np.full(quadratic.size, first), like=quadratic.h)
+    alpha = asfloat64(np.full(problem.size, first), like=quadratic.h)
     state: State | None = None
     try:
         for noise in np.geomspace(*settings.noise, settings.levels).tolist():
             beta = quadratic.n / (noise * quadratic.tt)
             held = replace(relaxed(problem), noise=GaussianNoise(beta, estimate=False))
-            start = state.under(held) if state else held.start(np.arange(quadratic.size), alpha, beta)
+            start = state.under(held) if state else held.start(np.arange(problem.size), alpha, beta)
             state = most_relevant(_updated(start, settings.hopeless * first, settings), settings.richest)
         return state and most_relevant(state, settings.rich)
     except NotPositiveDefinite:
@@ -122,13 +115,13 @@ def _updated(state: State, hopeless: float, settings: RelaxedSettings) -> State:
         keep = np.flatnonzero(to_numpy(alpha) < hopeless)
         if not len(keep):
             break
-        state = State(state.problem, state.active.keep(keep), take(alpha, keep), state.beta)
+        state = state.keep(keep, alpha)
     return state
 
 
 def most_relevant(state: State, per_row: float) -> State:
-    """The state with at most so many functions per row, those with the smallest α."""
-    most = max(1, int(per_row * state.problem.quadratic.n))
+    """The state with at most so many columns per row, those with the smallest α."""
+    most = max(1, int(per_row * state.problem.quadratic.n * state.size / len(state.active.J)))
     if state.size <= most:
         return state
     return state.keep(np.sort(np.argsort(to_numpy(state.alpha), kind="stable")[:most]))
@@ -139,7 +132,7 @@ def collapsed(state: State) -> bool:
 
     Half as many functions as rows do not: if they leave no noise, then there is none.
     """
-    return state.at_noise_floor and state.size > state.problem.quadratic.n / 2
+    return state.at_noise_floor and len(state.active.J) > state.problem.quadratic.n / 2
 
 
 def higher(rival: State, incumbent: State, least_gain: float) -> bool:
