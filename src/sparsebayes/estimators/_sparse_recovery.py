@@ -264,7 +264,7 @@ class SparseRecovery(FittedSummary, BaseEstimator):
             raise ValueError("refine needs joint=True, one noise variance, and neither groups nor an intercept.")
         if len(np.ravel(grid)) != self._fitted.n_candidates:
             raise ValueError(f"grid must have one value for each of {self._fitted.n_candidates} atoms.")
-        noise = (self.noise_variance_, is_number(self.noise_variance))
+        noise = (float(self.noise_variance_), is_number(self.noise_variance))
         selected = (self.support_, self._fitted.columns, self.alpha_)
         return off_grid_atoms(atoms, grid, self._fitted.y, selected, noise, penalty)
 

@@ -55,7 +55,7 @@ class OffGridProblem:
     ) -> OffGridProblem:
         """The problem of measurements Y (N, T); if T > N, Y is replaced by N columns with the same YYᴴ."""
         N, T = Y.shape
-        reduced = np.linalg.qr(Y.conj().T, mode="r").conj().T if T > N else Y
+        reduced = np.linalg.qr(Y.conj().T)[1].conj().T if T > N else Y
         return cls(atoms, reduced, T, grid, variance, penalty)
 
     @cached_property
