@@ -6,12 +6,18 @@ import scipy.linalg
 import scipy.sparse
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
-from sparsebayes import Bernoulli, Gaussian, fit
+from sparsebayes import Bernoulli, Gaussian, Inclusion, fit
 from sparsebayes.bases.linear_map import LinearMap
 from sparsebayes.bases.operators import DenseOperator
+from sparsebayes.core.noise import GaussianNoise
+from sparsebayes.core.posterior import Problem
+from sparsebayes.core.prior import Uniform
+from sparsebayes.core.quadratic import DenseQuadratic
 from sparsebayes.core.units import NothingToModel
 from sparsebayes.joint.complex import ComplexMatrix, Embedding, is_complex
 from sparsebayes.joint.complex_result import ComplexResult
+from sparsebayes.joint.prior import share
+from sparsebayes.solvers.active_set.exchange import independent
 
 N, M = 25, 12
 GROUPS = np.array([0, 0, 1, 2, 2, 2, 3, 4, 5, 5, 6, 7])
@@ -237,6 +243,28 @@ def test_nothing_to_model():
     for targets, intercept in ((0 * y, False), (0 * y + 2j, True)):
         with pytest.raises(NothingToModel):
             fit(Phi, targets, fit_intercept=intercept)
+
+
+@pytest.mark.parametrize("T", [1, 4])
+@pytest.mark.parametrize("seed", range(3))
+def test_inclusion_counts_once_for_an_atom(T, seed):
+    Phi, Y, _ = data(seed, T)
+    result = fit(Phi, Y, prior=Inclusion(2.5), shared_noise=True)
+    assert result.objective == pytest.approx(result.log_evidence - 2.5 * len(result.active), rel=1e-9)
+    groups = fit(Phi, Y, prior=Inclusion(2.5), shared_noise=True, groups=GROUPS)
+    count = len(np.unique(GROUPS[groups.active]))
+    assert groups.objective == pytest.approx(groups.log_evidence - 2.5 * count, rel=1e-9)
+
+
+def test_two_swaps_into_the_same_group_are_compared():
+    rng = np.random.default_rng(0)
+    Phi, t = rng.standard_normal((30, 8)), rng.standard_normal(30)
+    Phi /= np.linalg.norm(Phi, axis=0)
+    quadratic = DenseQuadratic(30.0, float(t @ t), Phi.T @ t, Phi.T @ Phi)
+    problem = share(Problem(quadratic, Uniform(), GaussianNoise(1.0), np.ones(8)), 1, np.arange(8) // 2)
+    state = problem.start([0], np.ones(1), 1.0)
+    np.testing.assert_array_equal(independent(state, np.array([1, 1]), 4, 0.6), [0])
+    np.testing.assert_array_equal(independent(state, np.array([1, 1, 2, 3]), 4, 1.0)[:1], [0])
 
 
 def test_what_is_complex():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,12 @@ class LinearMap(Operator):
         whole = np.zeros((self.shape[1], 1), dtype=np.result_type(self.dtype, weights))
         whole[np.asarray(J, dtype=np.int64), 0] = weights
         return self._times(whole, "mat", self.shape[0])[:, 0]
+
+    def _blocks(self, larger: int = 1) -> Iterator[range]:
+        """The numbers of all columns in ranges, so few that their unit vectors are not too large either."""
+        step = max(1, larger * self.block_elements // max(self.shape))
+        for start in range(0, self.shape[1], step):
+            yield range(start, min(start + step, self.shape[1]))
 
     def _times(self, V: Array, kind: str, rows: int) -> Array:
         """Products with the columns of V, all together if the source can do that; kind is "mat" or "rmat"."""

@@ -133,7 +133,7 @@ class Embedding(Operator):
 
     def means_and_norms(self, weights: Array, center: bool) -> tuple[Array, Array]:
         """Means and norms of all columns, each complex column being looked at once."""
-        step = max(1, self.block_elements // self.shape[0])
+        step = max(1, self.block_elements // max(self.shape))  # unit vectors of a linear operator have M entries
         pieces = []
         for start in range(0, self.atoms, step):
             J = np.arange(start, min(start + step, self.atoms))
