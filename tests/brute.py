@@ -13,7 +13,7 @@ from scipy.stats import gennorm
 from sparsebayes.core.noise import GaussianNoise
 from sparsebayes.core.posterior import Problem
 from sparsebayes.core.quadratic import DenseQuadratic, Products
-from sparsebayes.priors import Automatic, Gamma, Laplace, NumericPrior, PerPart, Prior, Smoothness, Uniform
+from sparsebayes.priors import Automatic, Gamma, Inclusion, Laplace, NumericPrior, PerPart, Prior, Smoothness, Uniform
 
 
 def covariance(Phi: np.ndarray, alpha: np.ndarray, beta: float) -> np.ndarray:
@@ -301,6 +301,7 @@ PRIORS = {
     "aic": Smoothness("aic"),
     "smoothness": Smoothness(0.3),
     "laplace": Laplace(2.0),
+    "inclusion": Inclusion(1.5),
 }
 COMPOSED_PRIORS = {
     "per-part": PerPart([Gamma(0.2, 0.1), Smoothness("aic")], [5, 1_000_000]),

@@ -31,11 +31,13 @@ from sparsebayes.core.noise import Gaussian
 from sparsebayes.core.result import Result
 from sparsebayes.core.solver import Solver
 from sparsebayes.estimators import (
+    OffGridAtoms,
     RelevanceVectorClassifier,
     RelevanceVectorRegressor,
     Selection,
     SparseBayesClassifier,
     SparseBayesRegressor,
+    SparseRecovery,
     SparsityPath,
     WaveletDenoiser,
     denoise,
@@ -44,7 +46,7 @@ from sparsebayes.estimators import (
 from sparsebayes.estimators._range import ExtrapolationWarning
 from sparsebayes.fit import fit
 from sparsebayes.laplace import Bernoulli, GeneralizedNormal, LaplaceLikelihood, Multinomial
-from sparsebayes.priors import Automatic, Gamma, Laplace, PerPart, Prior, Smoothness, Uniform
+from sparsebayes.priors import Automatic, Gamma, Inclusion, Laplace, PerPart, Prior, Smoothness, Uniform
 from sparsebayes.signals import DCT, Orthonormal, Spike, Wavelet
 from sparsebayes.solvers import ActiveSet, ActiveSetSettings, FixedPoint, Search, Sequential, Sweep
 from sparsebayes.solvers.candidates import CandidateScores
@@ -80,6 +82,7 @@ __all__ = [
     "GeneralizedNormal",
     "Greedy",
     "HistogramIntersection",
+    "Inclusion",
     "Kernel",
     "KernelProduct",
     "KernelSum",
@@ -93,6 +96,7 @@ __all__ = [
     "MultiScale",
     "Multinomial",
     "NoiseCollapseWarning",
+    "OffGridAtoms",
     "Orthonormal",
     "PerPart",
     "Periodic",
@@ -113,6 +117,7 @@ __all__ = [
     "Solver",
     "SparseBayesClassifier",
     "SparseBayesRegressor",
+    "SparseRecovery",
     "SparsityPath",
     "SparsityWarning",
     "Spike",

@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from sparsebayes._array import Array, namespace, to_numpy
 from sparsebayes._checks import is_number, require_whole
 from sparsebayes.bases.kernel_operator import KernelOperator
+from sparsebayes.bases.linear_map import LinearMap, is_linear_operator
 from sparsebayes.bases.operators import Operator
 from sparsebayes.bases.stacked_operator import as_operator
 from sparsebayes.core.noise import Gaussian
@@ -22,6 +23,8 @@ from sparsebayes.core.quadratic import Quadratic
 from sparsebayes.core.result import Result
 from sparsebayes.core.solver import Solver
 from sparsebayes.core.units import Units
+from sparsebayes.joint.complex import ComplexData, is_complex
+from sparsebayes.joint.complex_result import ComplexPath
 from sparsebayes.joint.path import SEPARATE, JointRequest, fit_each, joint_path, statistics_joint_path
 from sparsebayes.laplace import (
     Bernoulli,
@@ -100,15 +103,18 @@ def fit(
 
     Parameters
     ----------
-    Phi : array of shape (N, M), SciPy-sparse matrix, Operator, iterable of chunks, Triangle, or Dask collection
-        The design, one column per basis function, of any array-API namespace. An array on disk (a memory map, or
+    Phi : array of shape (N, M), SciPy-sparse matrix, linear operator, Operator, chunks, Triangle, or Dask collection
+        The design, one column per basis function, of any array-API namespace; or a linear operator with matvec and
+        rmatvec, as those of `scipy.sparse.linalg` and PyLops. It may be complex (NumPy, SciPy or a linear operator),
+        and so may y. An array on disk (a memory map, or
         an object with shape, dtype and rows by slicing) beyond a fourth of scikit-learn's `working_memory` is
         read in blocks of rows, and so is an iterable of chunks (Phi, y) or (Phi, y, sample_weight). A
         `rows.triangle.Triangle`, the statistics of chunks that were read, is accepted as well. The rows of a Dask
         array or dataframe stay where they are: see docs/scaling.md.
     y : array of shape (N,) or (N, T)
         Targets, or labels for a likelihood of classes; None if Phi gives chunks or is a Triangle. With T columns
-        there are T outputs, for Gaussian noise.
+        there are T outputs, for Gaussian noise. For complex data weights and noise are circular: E|w|² = 1/α and
+        E|ε|² = σ².
     likelihood : {"gaussian", "generalized-normal", "bernoulli", "multinomial"} or likelihood object
         p(y | f): `Gaussian(prior=(c, d))`, `Gaussian(variance=σ_n²)` for noise whose variance is known at each row
         (the standard deviation of a prediction is then that of f; not for chunks),
@@ -171,9 +177,9 @@ def fit(
 
     Returns
     -------
-    Result, JointResult or SeparateResults
+    Result, JointResult, SeparateResults or ComplexResult
         The fitted model in the units of the data: a `JointResult` for outputs that share their functions,
-        `SeparateResults` for outputs with a model each.
+        `SeparateResults` for outputs with a model each, a `ComplexResult` for complex data.
     """
     if not joint and has_outputs(y):
         options = {name: value for name, value in locals().items() if name not in ("Phi", "y", "joint")}
@@ -308,12 +314,17 @@ def path_for(
         return Phi.path_of_rows(center, likelihood, polish, NoiseOptions(likelihood, noise_variance, guess))
     if is_dask(Phi) and isinstance(likelihood, ClassLikelihood):
         return _labels_on_dask(Phi, y, sample_weight).path_of_rows(center, likelihood, polish)
+    if y is not None and not is_dask(Phi) and (is_complex(y) or is_complex(Phi)):
+        data = ComplexData.of(Phi, y, sample_weight, center, likelihood, noise_variance, guess, request)
+        return _complex_path(data)
     read = isinstance(Phi, Triangle | RowPasses | KnownNoiseRows)
     if read or is_dask(Phi) or is_chunked(Phi, y) or is_too_large(Phi):
         noise = NoiseOptions(likelihood, noise_variance, guess)
         return _statistics_path(_statistics_of(Phi, y, sample_weight, likelihood), center, noise, request)
     operator, like = Phi, y if array_api_compat.is_array_api_obj(y) else None
-    if not isinstance(Phi, Operator):
+    if is_linear_operator(Phi):
+        operator = LinearMap(Phi)
+    elif not isinstance(Phi, Operator):
         design = check_design(Phi)
         operator, like = as_operator(design), like if hasattr(design, "tocsc") else design
     weights = as_counts(check_weights(sample_weight, operator.shape[0], like=like))
@@ -347,6 +358,14 @@ def _labels_on_dask(Phi: Any, y: Any, sample_weight: Any) -> Any:
 
     rows = LabelRows.of(Phi, y, sample_weight, check_design, check_label_vector)
     return ColumnRows(rows.encoded(ascending=True), rows.given.shape[1])
+
+
+def _complex_path(data: ComplexData) -> Path:
+    """The path of a regression on complex data, through their real embedding."""
+    guess = None if data.guess is None else data.guess / 2
+    noise = (data.real_likelihood, data.real_variance, guess)
+    real = path_for(data.operator, data.real_targets, data.real_counts, False, *noise, request=data.real_request)
+    return ComplexPath(real, data)
 
 
 def _with_noise(

@@ -9,7 +9,18 @@ import pytest
 from brute import EVERY_PRIOR
 from sklearn.base import clone
 
-from sparsebayes.priors import Automatic, Gamma, Laplace, NumericPrior, PerPart, Prior, Smoothness, Uniform, as_prior
+from sparsebayes.priors import (
+    Automatic,
+    Gamma,
+    Inclusion,
+    Laplace,
+    NumericPrior,
+    PerPart,
+    Prior,
+    Smoothness,
+    Uniform,
+    as_prior,
+)
 
 
 def _cases(seed, size=400):
@@ -33,7 +44,7 @@ def _subclasses(cls):
 def test_every_prior_is_tested():
     # priors of several weights are in tests/joint
     ours = {cls for cls in _subclasses(Prior) if cls.__module__.startswith(("sparsebayes.core", "sparsebayes.priors"))}
-    assert ours == {Prior, NumericPrior, Uniform, Gamma, Laplace, Smoothness, PerPart, Automatic}
+    assert ours == {Prior, NumericPrior, Uniform, Gamma, Inclusion, Laplace, Smoothness, PerPart, Automatic}
     tested = {type(prior) for prior in EVERY_PRIOR.values()}
     assert {cls for cls in ours if not inspect.isabstract(cls)} <= tested
     assert all(any(issubclass(each, cls) for each in tested) for cls in ours)

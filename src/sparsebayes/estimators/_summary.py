@@ -50,8 +50,11 @@ def _is_fitted(estimator: Any) -> bool:
 def summary(estimator: Any) -> str:
     """How many functions were selected, the evidence, the noise, and whether the solution is certified."""
     fitted = estimator._fitted
-    selected = len(estimator.relevance_) if hasattr(estimator, "estimators_") else fitted.basis.n_functions
-    kind = "functions" if hasattr(estimator, "kernel") else "columns"
+    if hasattr(estimator, "support_"):
+        selected, kind = len(estimator.support_), "atoms"
+    else:
+        selected = len(estimator.relevance_) if hasattr(estimator, "estimators_") else fitted.basis.n_functions
+        kind = "functions" if hasattr(estimator, "kernel") else "columns"
     words = [
         f"fitted: {selected} of {fitted.n_candidates} {kind}",
         f"log evidence {estimator.log_evidence_:.2f}",
@@ -72,9 +75,10 @@ def _noise(estimator: Any) -> list[str]:
 
 def _status(estimator: Any) -> str:
     """What the certificate says."""
-    certificate = getattr(estimator, "certificate_", None)
-    if certificate is not None and certificate.at_noise_floor:
+    known = getattr(estimator, "certificate_", None) or ()
+    certificates = known if isinstance(known, tuple) else (known,)
+    if any(each.at_noise_floor for each in certificates):
         return "noise collapsed to its floor"
-    if certificate is not None and certificate.is_local_maximum:
+    if certificates and all(each.is_local_maximum for each in certificates):
         return "certified local maximum"
     return "converged, not certified" if estimator.converged_ else "not converged"

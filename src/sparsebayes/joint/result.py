@@ -117,7 +117,8 @@ class SeparateResults:
     @property
     def mean(self) -> np.ndarray:
         """Posterior means of the weights (S, T), 0 where an output does not have a function."""
-        mean, active = np.zeros((len(self.active), self.outputs)), self.active
+        active, kind = self.active, np.result_type(*(to_numpy(each.mean) for each in self.results))
+        mean = np.zeros((len(active), self.outputs), dtype=kind)
         for t, each in enumerate(self.results):
             mean[np.searchsorted(active, each.active), t] = to_numpy(each.mean)
         return mean

@@ -7,6 +7,7 @@ from typing import Any
 from sparsebayes.core.prior import Prior, Uniform
 from sparsebayes.priors.automatic import Automatic
 from sparsebayes.priors.gamma import Gamma
+from sparsebayes.priors.inclusion import Inclusion
 from sparsebayes.priors.laplace import Laplace
 from sparsebayes.priors.numeric import NumericPrior
 from sparsebayes.priors.per_part import PerPart
@@ -42,4 +43,15 @@ def as_prior(prior: Any, also: tuple[str, ...] = ()) -> Prior:
     raise ValueError(f"prior must be one of {[*also, *NAMED]} or a Prior object, got {prior!r}.")
 
 
-__all__ = ["Automatic", "Gamma", "Laplace", "NumericPrior", "PerPart", "Prior", "Smoothness", "Uniform", "as_prior"]
+__all__ = [
+    "Automatic",
+    "Gamma",
+    "Inclusion",
+    "Laplace",
+    "NumericPrior",
+    "PerPart",
+    "Prior",
+    "Smoothness",
+    "Uniform",
+    "as_prior",
+]

@@ -212,7 +212,8 @@ def independent(state: State, J: np.ndarray, most: int, independence: float) -> 
     norms = np.sqrt(np.maximum(products.diagonal(), 1e-300))
     cosine = np.abs(products) / np.outer(norms, norms)
     if isinstance(state, GroupedState):  # of two groups the largest
-        first = np.flatnonzero(np.diff(state.problem.groups.label[columns], prepend=-1))
+        size = state.problem.groups.sizes[J]  # two swaps may lead to the same group, which J then has twice
+        first = np.cumsum(size) - size
         cosine = np.maximum.reduceat(np.maximum.reduceat(cosine, first, axis=0), first, axis=1)
     chosen = [0]
     for k in range(1, len(J)):
