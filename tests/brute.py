@@ -301,7 +301,7 @@ PRIORS = {
     "aic": Smoothness("aic"),
     "smoothness": Smoothness(0.3),
     "laplace": Laplace(2.0),
-    "inclusion": Inclusion(1.5),
+    "inclusion": Inclusion(0.4),
 }
 COMPOSED_PRIORS = {
     "per-part": PerPart([Gamma(0.2, 0.1), Smoothness("aic")], [5, 1_000_000]),

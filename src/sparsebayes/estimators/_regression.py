@@ -28,7 +28,7 @@ from sparsebayes.estimators._training import (
     Rows,
     training_rows,
 )
-from sparsebayes.estimators._validation import check_inputs, check_noise, require_rows
+from sparsebayes.estimators._validation import check_inputs, check_noise, is_gaussian, require_rows
 from sparsebayes.rows.known_noise import KnownNoise
 from sparsebayes.rows.sources import is_too_large
 from sparsebayes.rows.validation import (
@@ -190,9 +190,10 @@ class SparseRegression(RegressorMixin, SparseModel):
         return sparsity_path(self, X, y, sample_weight, noise_variance)
 
     def __sklearn_tags__(self) -> Any:
-        """y may have several outputs."""
+        """y may have several outputs; those that share their functions need Gaussian noise and its own error bars."""
         tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
+        plain = is_gaussian(self.likelihood) and getattr(self, "variance", "auto") in ("auto", "posterior")
+        tags.target_tags.multi_output = plain or not self.joint
         return tags
 
 
