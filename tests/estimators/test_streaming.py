@@ -301,7 +301,7 @@ BAD_ON_DISK = {
     "NaN in y": (X12, Y12 * np.nan, None, r"^y contains NaN or infinity"),
     "no y": (X12, None, None, r"requires y to be passed, but the target y is None\.$"),
     "length": (X12, Y12[:4], None, r"^y must have one value per row of X: X has 12 rows, but y has shape \(4,\)\.$"),
-    "two targets": (X12, X12[:, :2], None, r"^y should be a 1d array, got"),
+    "three dimensions of y": (X12, np.ones((12, 2, 2)), None, r"^y should be a 1d array, got"),
     "words": (X12, ["a"] * 12, None, r"^y must hold real numbers"),
     "weights": (
         X12,

@@ -39,7 +39,7 @@ BAD_DATA = {
     "infinity in weights": (X, Y, _with(ONES, np.inf), r"^sample_weight contains NaN or infinity"),
     "long y": (X[:3], Y[:4], None, r"^y must have one value per row of X: X has 3 rows, but y has shape \(4,\)\.$"),
     "short y": (X, Y[:4], None, r"^y must have one value per row of X: X has 12 rows, but y has shape \(4,\)\.$"),
-    "two targets": (X, np.stack([Y, Y], axis=1), None, r"^y should be a 1d array, got .*\(12, 2\)"),
+    "three dimensions of y": (X, np.ones((12, 2, 2)), None, r"^y should be a 1d array, got .*\(12, 2, 2\)"),
     "no y": (X, None, None, r"requires y to be passed, but the target y is None\.$"),
     "words for y": (X, ["a"] * 12, None, r"^y must hold real numbers, got an array of dtype"),
     "no sample": (X[:0], Y[:0], None, r"^X has 0 sample\(s\) .*at least 2 sample\(s\) are required\.$"),

@@ -89,10 +89,13 @@ class Operator(ABC):
         Whether columns are cheap. False for a kernel matrix that is evaluated whenever it is needed.
     block_elements : int
         Number of elements of Φ that are processed together: few enough to stay in the cache.
+    is_sparse : bool
+        Whether only few of its columns may be made dense at a time.
     """
 
     shape: tuple[int, int]
     orthonormal: bool = False
+    is_sparse: bool = False
     is_formed: bool = True
     block_elements: int = 1 << 19
 

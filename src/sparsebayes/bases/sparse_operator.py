@@ -21,6 +21,8 @@ class SparseOperator(Operator):
         Φ.
     """
 
+    is_sparse = True
+
     def __init__(self, X: Any) -> None:
         self.X = X.tocsc().astype(np.float64, copy=False)
         self.shape = self.X.shape

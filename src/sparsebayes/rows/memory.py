@@ -59,10 +59,10 @@ class ScaledRows(ScaledColumns, RowProducts):
     def posterior(self, J: Indices, alpha: Array, beta: float) -> tuple[Array, Array] | None:
         """μ and diag Σ with the functions J active at α, through C = I/β + ΦA⁻¹Φᵀ (N, N).
 
-        μ = A⁻¹ΦᵀC⁻¹t and Σ_mm = 1/α − φᵀC⁻¹φ/α². None if there are many rows, or the columns too large for memory.
+        μ = A⁻¹ΦᵀC⁻¹t and Σ_mm = 1/α − φᵀC⁻¹φ/α². None if there are many rows, if the columns are too large for memory, or sparse.
         """
         N, J = int(self.t.shape[0]), np.asarray(J, dtype=np.int64)
-        if N > MANY_ROWS or N * self.size > affordable():
+        if N > MANY_ROWS or N * self.size > affordable() or self.operator.is_sparse:
             return None
         if self._table is None:
             columns, t = self.columns(np.arange(self.size)), self.t if self.t.ndim == 2 else self.t[:, None]

@@ -49,6 +49,8 @@ class RelaxedSettings:
         A function whose α exceeds this many times the first is pruned.
     rich, richest : float
         Most functions per row at the end, and after the updates at one noise: of more, those with the smallest α.
+    largest : float
+        Most columns per row of a model that such a start may lead to: almost as many as rows follow the noise.
     deleted : float
         Share of the functions that is deleted at a time, at least one function.
     gain : float
@@ -67,6 +69,7 @@ class RelaxedSettings:
     hopeless: float = 1e4
     rich: float = 1.0
     richest: float = 2.0
+    largest: float = 0.7
     deleted: float = 0.1
     gain: float = 1e-2
     steps: int = 6
@@ -175,6 +178,11 @@ def collapsed(state: State) -> bool:
     return state.at_noise_floor and len(state.active.J) > state.problem.quadratic.n / 2
 
 
+def crowded(state: State, settings: RelaxedSettings = RELAXED) -> bool:
+    """Whether an estimated noise cannot be trusted, since there are almost as many columns as rows."""
+    return state.problem.noise.estimate and len(state.active.J) > settings.largest * state.problem.quadratic.n
+
+
 def higher(rival: State, incumbent: State, least_gain: float) -> bool:
     """Whether a rival is to replace the incumbent; one with collapsed noise never does."""
     if collapsed(rival) != collapsed(incumbent):
@@ -197,7 +205,7 @@ def best_of_deletions(rich: State, problem: Problem, settings: RelaxedSettings =
     try:
         for state in deletions(rich, settings):
             rival = maximise_jointly(state.under(problem), settings.gain, settings.strict_steps)
-            if best is None or higher(rival, best, 0.0):
+            if not crowded(rival, settings) and (best is None or higher(rival, best, 0.0)):
                 best = rival
     except NotPositiveDefinite:  # what was found until then is a model none the less
         pass

@@ -35,6 +35,7 @@ from sparsebayes.solvers.active_set.relaxed import (
     RELAXED,
     best_of_deletions,
     collapsed,
+    crowded,
     higher,
     pruned_by_em,
     relaxable,
@@ -134,7 +135,8 @@ class ActiveSet(Moves):
                     last = self._higher(self.finish(search.first(start), walk), start, walk, search)
         except Stopped:
             return first  # not the model that was tried last, which may be one of the relaxed problem
-        last = last if higher(last.state, incumbent, self.settings.swap_gain) else first
+        if crowded(last.state) or not higher(last.state, incumbent, self.settings.swap_gain):
+            last = first
         walk.note("relaxed", len(np.setdiff1d(last.state.J, incumbent.J)), last.state)
         return last
 
