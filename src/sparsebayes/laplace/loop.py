@@ -35,6 +35,7 @@ from sparsebayes.laplace.mode import Mode, Model, Modes
 from sparsebayes.laplace.polish import maximise_evidence
 from sparsebayes.laplace.rows import LaplaceRows
 from sparsebayes.laplace.settings import LaplaceSettings
+from sparsebayes.laplace.sharing import of_candidates
 from sparsebayes.solvers.active_set.exchange import independent
 from sparsebayes.solvers.monitor import FitMonitor
 
@@ -273,21 +274,22 @@ class LaplaceFit:
                 return mode
             before = mode.objective
             state = polish(mode.state)
-            ratio = state.alpha * take(mode.linear.scale, state.J) ** 2 / take(mode.alpha, state.J)
+            kept, alpha, _ = of_candidates(state)
+            ratio = alpha * take(self.modes.scale(mode.linear), kept) ** 2 / take(mode.alpha, kept)
             step = np.log(to_numpy(ratio))
             if np.abs(step).max() < tol and state.size == mode.state.size:
                 return mode
             damping = damping.after(step)
             if damping.idle >= settings.patience and damping.size > settings.rough:
                 break
-            following = self._moved(mode, state.J, ratio**damping.factor)
+            following = self._moved(mode, kept, ratio**damping.factor)
             if following is mode:
                 return mode
             mode = following
         return mode if damping.size <= settings.rough else replace(best, restless=True)
 
     def _moved(self, mode: Mode, kept: np.ndarray, ratio: Array) -> Mode:
-        """The mode of the functions at the positions `kept`, each α multiplied by its `ratio`.
+        """The mode of the candidates at the positions `kept`, each α multiplied by its `ratio`.
 
         With `climbing` the step in log α is halved until the evidence rises; `mode` itself if it never does.
         """
