@@ -1,11 +1,12 @@
 """Classes that share their functions: evidence, scores and slopes against brute force, and the fitted models."""
 
+import array_api_strict
 import numpy as np
 import pytest
 from brute import EVERY_PRIOR, LaplaceModel, codes, random_classes
 from sklearn.base import clone
 
-from sparsebayes import Multinomial, RelevanceVectorClassifier, Smoothness, SparseBayesClassifier, Uniform, fit
+from sparsebayes import RBF, Multinomial, RelevanceVectorClassifier, Smoothness, SparseBayesClassifier, Uniform, fit
 from sparsebayes.bases.operators import DenseOperator
 from sparsebayes.core.groups import GroupedProblem
 from sparsebayes.core.newton import gradient_and_hessian
@@ -191,7 +192,37 @@ def test_labels_go_with_the_classes_whatever_these_are_called(model):
     assert one.log_evidence_ == pytest.approx(two.log_evidence_, rel=1e-10)
 
 
-def test_learned_widths_and_a_kernel_of_low_rank():
+def test_kernels_of_low_rank_end_on_true_columns():
+    """1,600 points, whose kernel is never formed: the model is one of the true kernel."""
+    X, y = _data(6, n=1600)
+    bound = RBF(gamma=0.5).bind(X[:, :2])
+    options = {"likelihood": Multinomial(), "groups": [0, 0, 1], "fit_intercept": True}
+    operator = bound.operator(X[:, :2])
+    assert operator.low_rank(1e-7) is not None
+    low, whole = (fit(Phi, y, **options) for Phi in (operator, bound(X[:, :2])))
+    assert low.converged
+    assert low.certificate.is_local_maximum
+    assert low.log_evidence == pytest.approx(whole.log_evidence, abs=0.5)
+    np.testing.assert_array_equal(low.active[low.output == 0], low.active[low.output == 1])
+
+
+@pytest.mark.parametrize("polish", [False, True])
+def test_every_namespace_gives_the_same_model(polish):
+    Phi, kinds = random_classes(5, 80, 6, 3)
+    options = {
+        "likelihood": Multinomial(),
+        "groups": [0, 1, 0],
+        "fit_intercept": True,
+        "prior": "aic",
+        "polish": polish,
+    }
+    one, other = (fit(each, kinds, **options) for each in (Phi, array_api_strict.asarray(Phi)))
+    np.testing.assert_array_equal(other.active, one.active)
+    np.testing.assert_allclose(np.asarray(other.mean), one.mean, rtol=1e-5, atol=1e-7)
+    assert other.log_evidence == pytest.approx(one.log_evidence, rel=1e-8)
+
+
+def test_widths_are_learned_as_without_groups():
     X, y = _data(5, n=400)
     learned = RelevanceVectorClassifier(groups=[0, 0, 0]).fit(X[:, :2], y)
     assert len(learned.terms_) == 3 * len(learned.relevance_)
