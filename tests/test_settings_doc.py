@@ -18,6 +18,8 @@ def records():
     """The records of settings in the library, by name; `ActiveSet` has the parameters of the default solver."""
     found = {"ActiveSet": sparsebayes.ActiveSet}
     for module in pkgutil.walk_packages(sparsebayes.__path__, "sparsebayes."):
+        if module.name.startswith("sparsebayes.integrations."):
+            continue  # each needs a package that need not be there
         for name, value in vars(importlib.import_module(module.name)).items():
             if dataclasses.is_dataclass(value) and re.fullmatch(r"\w+Settings|Pace|KernelMemory", name):
                 found[name] = value

@@ -23,13 +23,21 @@ from sparsebayes.core.result import Result
 from sparsebayes.core.solver import Solver
 from sparsebayes.core.units import Units
 from sparsebayes.joint.path import SEPARATE, JointRequest, fit_each, joint_path, statistics_joint_path
-from sparsebayes.laplace import Bernoulli, ClassLikelihood, GeneralizedNormal, LaplacePath, Multinomial, NoisePath
+from sparsebayes.laplace import (
+    Bernoulli,
+    ClassLikelihood,
+    GeneralizedNormal,
+    LaplacePath,
+    Multinomial,
+    NoisePath,
+    check_label_vector,
+)
 from sparsebayes.large_kernels import KernelPath
 from sparsebayes.priors import as_prior
 from sparsebayes.rows.known_noise import KnownNoise, KnownNoiseRows
 from sparsebayes.rows.memory import summarise
 from sparsebayes.rows.passes import RowPasses
-from sparsebayes.rows.sources import is_chunked, is_too_large
+from sparsebayes.rows.sources import is_chunked, is_dask, is_too_large
 from sparsebayes.rows.triangle import Triangle
 from sparsebayes.rows.validation import (
     ChunkCheck,
@@ -92,11 +100,12 @@ def fit(
 
     Parameters
     ----------
-    Phi : array of shape (N, M), SciPy-sparse matrix, Operator, iterable of chunks, or Triangle
+    Phi : array of shape (N, M), SciPy-sparse matrix, Operator, iterable of chunks, Triangle, or Dask collection
         The design, one column per basis function, of any array-API namespace. An array on disk (a memory map, or
         an object with shape, dtype and rows by slicing) beyond a fourth of scikit-learn's `working_memory` is
         read in blocks of rows, and so is an iterable of chunks (Phi, y) or (Phi, y, sample_weight). A
-        `rows.triangle.Triangle`, the statistics of chunks that were read, is accepted as well.
+        `rows.triangle.Triangle`, the statistics of chunks that were read, is accepted as well. The rows of a Dask
+        array or dataframe stay where they are: see docs/scaling.md.
     y : array of shape (N,) or (N, T)
         Targets, or labels for a likelihood of classes; None if Phi gives chunks or is a Triangle. With T columns
         there are T outputs, for Gaussian noise.
@@ -297,7 +306,15 @@ def path_for(
             f"polish must be False with likelihood={likelihood!r}, got True: only the curvature of a likelihood of "
             "classes moves with alpha in a way that is known."
         )
-    if isinstance(Phi, Triangle | RowPasses | KnownNoiseRows) or is_chunked(Phi, y) or is_too_large(Phi):
+    on_dask = is_dask(Phi) and isinstance(likelihood, ClassLikelihood)
+    if on_dask or hasattr(Phi, "path_of_rows"):
+        request.refuse_remote()
+    if hasattr(Phi, "path_of_rows"):  # rows that stay where they are, and know how they are fitted
+        return Phi.path_of_rows(center, likelihood, polish, NoiseOptions(likelihood, noise_variance, guess))
+    if on_dask:
+        return _labels_on_dask(Phi, y, sample_weight).path_of_rows(center, likelihood, polish)
+    read = isinstance(Phi, Triangle | RowPasses | KnownNoiseRows)
+    if read or is_dask(Phi) or is_chunked(Phi, y) or is_too_large(Phi):
         noise = NoiseOptions(likelihood, noise_variance, guess)
         return _statistics_path(_statistics_of(Phi, y, sample_weight, likelihood), center, noise, request)
     operator, like = Phi, y if array_api_compat.is_array_api_obj(y) else None
@@ -324,11 +341,19 @@ def path_for(
     t = check_targets(y, operator.shape[0], like=like)
     noise = NoiseOptions(likelihood if gaussian else Gaussian(), noise_variance, guess)
     path = _with_noise(
-        lambda weights, noise: _gaussian_path(operator, t, weights, center, noise), len(t), weights, noise, t
+        lambda weights, noise: _gaussian_path(operator, t, weights, center, noise), operator.shape[0], weights, noise, t
     )
     if gaussian or isinstance(path, ConstantPath):
         return path
     return NoisePath(path, operator, t, weights, center, likelihood, noise_variance)
+
+
+def _labels_on_dask(Phi: Any, y: Any, sample_weight: Any) -> Any:
+    """Labelled rows that are Dask collections, which stay where they are."""
+    from sparsebayes.distributed import ColumnRows, LabelRows  # imports Dask
+
+    rows = LabelRows.of(Phi, y, sample_weight, check_design, check_label_vector)
+    return ColumnRows(rows.encoded(ascending=True), rows.given.shape[1])
 
 
 def _with_noise(
@@ -397,7 +422,11 @@ def _statistics_of(Phi: Any, y: Any, sample_weight: Any, likelihood: Any) -> Tri
         names = ("Phi", "variance of Gaussian")
         return read_known_noise(Phi, y, sample_weight, likelihood.variance, check, names)
     rows: Triangle | RowPasses | None = Phi
-    if not isinstance(Phi, Triangle | RowPasses):
+    if is_dask(Phi):
+        from sparsebayes.distributed import read_triangle  # imports Dask
+
+        rows = read_triangle(Phi, y, sample_weight, check_design)
+    elif not isinstance(Phi, Triangle | RowPasses):
         rows = read_chunks(Phi, y, sample_weight, check, "Phi")
     if rows is None:
         raise ValueError("Phi has no row of positive weight, but at least two rows are needed.")

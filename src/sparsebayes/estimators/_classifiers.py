@@ -13,6 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from sparsebayes.bases import BoundBasis, Columns
 from sparsebayes.estimators._callbacks import reports_to_callbacks
 from sparsebayes.estimators._classes import check_labels, require_two_classes, weigh_classes
+from sparsebayes.estimators._dask import fit_labels_on_dask, predicts_lazily
+from sparsebayes.estimators._dask_kernels import fit_kernel_classifier
 from sparsebayes.estimators._docs import documented
 from sparsebayes.estimators._fitted import Fitted, all_or_nothing, of_batches, of_columns, publish
 from sparsebayes.estimators._model import SparseModel
@@ -33,6 +35,7 @@ from sparsebayes.estimators._training import (
 )
 from sparsebayes.estimators._validation import check_inputs
 from sparsebayes.laplace import Bernoulli, Multinomial, check_class_groups, link_inputs, number_classes
+from sparsebayes.rows.sources import is_dask
 from sparsebayes.rows.validation import LEAST_ROWS, check_weights
 from sparsebayes.scale_learning import LaplaceEvidence, input_relevance, learn_scales
 from sparsebayes.solvers.monitor import FitMonitor
@@ -69,6 +72,7 @@ class SparseClassification(ClassifierMixin, SparseModel):
         rows = replace(rows, y=classes.codes)
         return (sorted_rows(rows, order, group) if kernel and not pairwise else rows), classes
 
+    @predicts_lazily
     def decision_function(self, X: Any) -> np.ndarray:
         """The outputs that the probabilities are made of; they order the classes as those do.
 
@@ -87,6 +91,7 @@ class SparseClassification(ClassifierMixin, SparseModel):
         outputs = self._outputs(X)
         return outputs[:, 0] if outputs.shape[1] == 1 else outputs
 
+    @predicts_lazily
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of the classes; averaged over the posterior of the weights if `moderated`.
 
@@ -102,6 +107,7 @@ class SparseClassification(ClassifierMixin, SparseModel):
         """
         return np.exp(self.predict_log_proba(X))
 
+    @predicts_lazily
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Logarithms of the probabilities of the classes, finite where a probability rounds to 0 or 1.
 
@@ -118,6 +124,7 @@ class SparseClassification(ClassifierMixin, SparseModel):
         outputs = self._outputs(X)
         return self._fitted.result.likelihood.log_probabilities(outputs)
 
+    @predicts_lazily
     def predict(self, X: Any) -> np.ndarray:
         """The class of the largest `predict_proba`.
 
@@ -253,8 +260,9 @@ class RelevanceVectorClassifier(SparseClassification):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Training inputs; the kernel matrix for kernel="precomputed".
+        X : array-like of shape (n_samples, n_features), or Dask array or dataframe
+            Training inputs; the kernel matrix for kernel="precomputed". More than 16 000 rows of a Dask collection
+            stay where they are.
         y : array-like of shape (n_samples,)
             Labels of at least two classes: of any type that can be sorted, except real numbers that are not
             integers.
@@ -269,6 +277,11 @@ class RelevanceVectorClassifier(SparseClassification):
             The fitted estimator.
         """
         check_parameters(self)
+        if is_dask(X):
+            found = fit_kernel_classifier(self, X, y, sample_weight)
+            if found is not None:
+                _publish(self, *found[:2], **found[2])
+            return self
         rows, classes = self._ordered_rows(self._training_rows(X, y, sample_weight), kernel=True)
         bound, more, monitor = bind_kernel(self, rows), {}, monitor_of(self)
         if learns(gamma_of(self)):
@@ -381,8 +394,8 @@ class SparseBayesClassifier(SparseClassification):
 
         Parameters
         ----------
-        X : array-like or SciPy-sparse matrix of shape (n_samples, n_features)
-            Training inputs.
+        X : array-like or SciPy-sparse matrix of shape (n_samples, n_features), or Dask array or dataframe
+            Training inputs. The rows of a Dask collection stay where they are.
         y : array-like of shape (n_samples,)
             Labels of at least two classes: of any type that can be sorted, except real numbers that are not
             integers.
@@ -397,11 +410,18 @@ class SparseBayesClassifier(SparseClassification):
             The fitted estimator.
         """
         check_parameters(self)
+        if is_dask(X):
+            candidates, fitted = fit_labels_on_dask(self, X, y, sample_weight)
+            self._publish_columns(candidates, fitted)
+            return self
         rows, classes = self._ordered_rows(self._training_rows(X, y, sample_weight), kernel=False)
         candidates = Candidates.of(Columns().bind(rows.X), rows)
-        fitted = _fit_labels(self, candidates, rows, classes, monitor_of(self))
+        self._publish_columns(candidates, _fit_labels(self, candidates, rows, classes, monitor_of(self)))
+        return self
+
+    def _publish_columns(self, candidates: Candidates, fitted: Fitted) -> None:
+        """Set the fitted attributes of a model of columns."""
         active = fitted.of_weights(fitted.result.mean, 0.0)
         selected = candidates.numbers[np.unique(fitted.result.active)]
-        coef = of_columns(active, selected, rows.X.shape[1])
+        coef = of_columns(active, selected, self.n_features_in_)
         _publish(self, candidates, fitted, coef_=coef, active_coef_=active)
-        return self

@@ -106,7 +106,7 @@ class ClassOrder:
         if np.array_equal(places, np.arange(len(places))):
             return replace(result, classes=self.labels)
         if result.outputs == 1:
-            flipped = replace(scores, Q=-scores.Q, q=-scores.q)
+            flipped = None if scores is None else replace(scores, Q=-scores.Q, q=-scores.q)
             return replace(_negated(result), candidates=flipped, classes=self.labels)
         back = np.argsort(places)
         return replace(

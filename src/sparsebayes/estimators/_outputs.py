@@ -86,6 +86,13 @@ def groups_of_outputs(model: Any, y: Any) -> list[np.ndarray] | None:
     return None if len(values) == 1 else [np.flatnonzero(np.asarray(labels) == value) for value in values]
 
 
+def refuse_outputs(y: Any) -> None:
+    """Raise ValueError for several outputs of rows on Dask."""
+    if has_outputs(y):
+        count = np.shape(y)[1]
+        raise ValueError(f"y must have one output for rows on Dask, got {count}: fit the outputs one by one.")
+
+
 def fit_each(model: Any, X: Any, y: Any, members: list[np.ndarray], **arguments: Any) -> Any:
     """Fit one model for each group of outputs, and publish what they have in common.
 

@@ -11,6 +11,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sparsebayes.core.noise import GaussianNoise
+from sparsebayes.estimators._dask import predicts_lazily, refuse_dask
 from sparsebayes.estimators._error_bars import (
     SMALL_BLOCK,
     ErrorBars,
@@ -60,6 +61,7 @@ class SparseRegression(RegressorMixin, SparseModel):
         require_rows(rows.y)
         return rows
 
+    @predicts_lazily
     def predict(self, X: Any, return_std: bool = False, return_cov: bool = False, parts: Any = None) -> Any:
         """Predict the targets, with the uncertainty of the prediction if wanted.
 
@@ -121,6 +123,7 @@ class SparseRegression(RegressorMixin, SparseModel):
         if known is not None and not is_too_large(X):
             known.check(check_inputs(self, X, fitting=False))
 
+    @predicts_lazily
     def predict_interval(self, X: Any, level: float = 0.95, parts: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """The interval that contains a new target with a given probability, with equal tails on both sides.
 
@@ -160,6 +163,7 @@ class SparseRegression(RegressorMixin, SparseModel):
         ndarray of shape (n_queries, n_samples) or (n_queries, n_outputs, n_samples)
             A column is one draw of the targets of all rows; their covariance is that of `return_cov`.
         """
+        refuse_dask(X, "sample_y draws all rows of X jointly, and X is a Dask collection")
         return drawn_targets(self, X, n_samples, random_state, parts)
 
     def path(self, X: Any, y: Any, sample_weight: Any = None, noise_variance: Any = None) -> SparsityPath:
@@ -182,6 +186,7 @@ class SparseRegression(RegressorMixin, SparseModel):
         SparsityPath
             Size, log evidence, leave-one-out error and noise variance of each model, and the order of the functions.
         """
+        refuse_dask(X, "path needs all rows of X in memory, and X is a Dask collection")
         return sparsity_path(self, X, y, sample_weight, noise_variance)
 
     def __sklearn_tags__(self) -> Any:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +15,7 @@ from sparsebayes._checks import warn
 from sparsebayes.bases import BoundBasis
 from sparsebayes.core.result import Result
 from sparsebayes.estimators._callbacks import reports_to_callbacks
+from sparsebayes.estimators._dask_kernels import fit_kernel_regressor
 from sparsebayes.estimators._docs import documented
 from sparsebayes.estimators._error_bars import (
     AugmentedBars,
@@ -23,7 +26,7 @@ from sparsebayes.estimators._error_bars import (
 )
 from sparsebayes.estimators._fitted import Fitted, all_or_nothing
 from sparsebayes.estimators._order import row_order
-from sparsebayes.estimators._outputs import ProcessTargets, fit_each, groups_of_outputs, of_outputs
+from sparsebayes.estimators._outputs import ProcessTargets, fit_each, groups_of_outputs, of_outputs, refuse_outputs
 from sparsebayes.estimators._parameters import check_parameters
 from sparsebayes.estimators._range import TrainingRange
 from sparsebayes.estimators._regression import SparseRegression, publish_regression
@@ -39,6 +42,7 @@ from sparsebayes.estimators._training import (
     sorted_rows,
     with_scales,
 )
+from sparsebayes.rows.sources import is_dask
 from sparsebayes.rows.validation import (
     constant_of,
 )
@@ -123,11 +127,12 @@ class RelevanceVectorRegressor(SparseRegression):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Training inputs; the kernel matrix for kernel="precomputed".
+        X : array-like of shape (n_samples, n_features), or Dask array or dataframe
+            Training inputs; the kernel matrix for kernel="precomputed". More than 16 000 rows of a Dask collection
+            stay where they are.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Training targets. If all are the same, the model is that constant, with a warning. Several outputs share
-            their functions unless `joint=False`.
+            their functions unless `joint=False`; on Dask there is one.
         sample_weight : array-like of shape (n_samples,), optional
             How often each row counts: integer weights equal repeated rows, and rows of weight zero do not
             count, nor as candidates. Weights that sum to less than 2 cannot be counts, and are rescaled to a
@@ -144,6 +149,9 @@ class RelevanceVectorRegressor(SparseRegression):
             The fitted estimator.
         """
         check_parameters(self)
+        if is_dask(X):
+            refuse_outputs(y)
+            return fit_kernel_regressor(self, X, y, sample_weight, noise_variance)
         members = groups_of_outputs(self, y)
         if members is not None:
             return fit_each(self, X, y, members, sample_weight=sample_weight, noise_variance=noise_variance)
@@ -157,7 +165,7 @@ class RelevanceVectorRegressor(SparseRegression):
             learned = self._learn(bound, rows, monitor)
             candidates = Candidates.of(learned.bound, rows).without(learned.irrelevant)
             guess = learned.first_noise_variance
-        result = self._fit_from(candidates, rows, monitor, guess)
+        result = self._fit_from(partial(fit_candidates, self, candidates, rows, monitor), len(rows.y), guess)
         fitted = Fitted.of(candidates, result, rows.columns)
         more = self._of_scales(bound, learned, fitted, rows)
         bars = self._bars(fitted, rows, learned, more["excess_variance_"])
@@ -172,18 +180,19 @@ class RelevanceVectorRegressor(SparseRegression):
         )
         return self
 
-    def _fit_from(self, candidates: Candidates, rows: Rows, monitor: FitMonitor, guess: float | None) -> Result:
+    def _fit_from(self, fit_model: Callable[..., Result], rows: int, guess: float | None) -> Result:
         """The model from a guess at the noise variance, or from none if that leads to almost a function per row.
 
         A Gaussian process that hardly has any noise is such a guess, and what it leads to follows the noise.
+        fit_model : options of `fit` -> the fitted model.  rows : how many there are.
         """
         if guess is None:
-            return fit_candidates(self, candidates, rows, monitor)
+            return fit_model()
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
-            result = fit_candidates(self, candidates, rows, monitor, initial_noise_variance=guess)
-        if len(result.active) > NOT_SPARSE * len(rows.y):
-            return fit_candidates(self, candidates, rows, monitor)
+            result = fit_model(initial_noise_variance=guess)
+        if len(result.active) > NOT_SPARSE * rows:
+            return fit_model()
         for each in said:
             warn(str(each.message), each.category)
         return result

@@ -14,12 +14,13 @@ from sparsebayes.bases import Columns
 from sparsebayes.core.result import Result
 from sparsebayes.core.units import NothingToModel
 from sparsebayes.estimators._callbacks import reports_to_callbacks
+from sparsebayes.estimators._dask import read_dask, refuse_dask
 from sparsebayes.estimators._docs import documented
 from sparsebayes.estimators._error_bars import (
     PosteriorBars,
 )
 from sparsebayes.estimators._fitted import Fitted, all_or_nothing, forget, of_columns
-from sparsebayes.estimators._outputs import fit_each, groups_of_outputs, of_outputs
+from sparsebayes.estimators._outputs import fit_each, groups_of_outputs, of_outputs, refuse_outputs
 from sparsebayes.estimators._parameters import check_parameters
 from sparsebayes.estimators._regression import SparseRegression, publish_regression
 from sparsebayes.estimators._training import (
@@ -31,7 +32,7 @@ from sparsebayes.estimators._training import (
 )
 from sparsebayes.estimators._validation import check_inputs, check_noise, is_gaussian
 from sparsebayes.fit import fit
-from sparsebayes.rows.sources import RowSource, check_affordable, is_chunked, is_too_large
+from sparsebayes.rows.sources import RowSource, check_affordable, is_chunked, is_dask, is_too_large
 from sparsebayes.rows.triangle import Triangle
 from sparsebayes.rows.validation import (
     LEAST_ROWS,
@@ -116,11 +117,12 @@ class SparseBayesRegressor(SparseRegression):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or iterable of chunks
+        X : array-like of shape (n_samples, n_features), iterable of chunks, or Dask array or dataframe
             Training inputs, dense or SciPy-sparse. Arrays on disk (memory maps, HDF5 and zarr datasets:
             whatever has shape, dtype and rows by slicing) larger than a fourth of scikit-learn's
             `working_memory` are read a block of rows at a time. An iterable yields tuples (X, y) or
-            (X, y, sample_weight), each with some of the rows or none; an iterator will do.
+            (X, y, sample_weight), each with some of the rows or none; an iterator will do. The rows of a Dask
+            collection stay where they are, and only their statistics are fetched.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Training targets. If all are the same, the model is that constant, with a warning. None if X is an
             iterable of chunks. Several outputs share their columns unless `joint=False`.
@@ -141,10 +143,12 @@ class SparseBayesRegressor(SparseRegression):
             The fitted estimator.
         """
         check_parameters(self)
-        members = groups_of_outputs(self, y)
+        if is_dask(X):
+            refuse_outputs(y)
+        members = None if is_dask(X) else groups_of_outputs(self, y)
         if members is not None:
             return fit_each(self, X, y, members, sample_weight=sample_weight, noise_variance=noise_variance)
-        if is_chunked(X, y) or is_too_large(X):
+        if is_dask(X) or is_chunked(X, y) or is_too_large(X):
             self._fit_statistics(self._read(X, y, sample_weight, noise_variance))
             return self
         rows = self._training_rows(X, y, sample_weight, noise_variance)
@@ -177,6 +181,7 @@ class SparseBayesRegressor(SparseRegression):
             The estimator, fitted to all rows seen so far.
         """
         check_parameters(self)
+        refuse_dask(X, "partial_fit takes rows in memory or on disk, and X is a Dask collection, which fit takes")
         before: Triangle | None = getattr(self, "statistics_", None)
         if before is None and hasattr(self, "_fitted"):
             message = "partial_fit starts anew: fit keeps no statistics of the rows it has seen."
@@ -207,8 +212,11 @@ class SparseBayesRegressor(SparseRegression):
         check = ChunkCheck(lambda inputs, first: check_inputs(self, inputs, fitting=first))
         noise = check_noise(self, noise_variance, X.shape[0]) if is_too_large(X) else noise_variance
         if noise is not None:
+            refuse_dask(
+                X, "noise_variance of fit must be None for a Dask collection: the variances are needed in memory"
+            )
             return read_known_noise(X, y, sample_weight, noise, check, ("X", "noise_variance of fit"))
-        rows = read_chunks(X, y, sample_weight, check)
+        rows = read_dask(self, X, y, sample_weight) if is_dask(X) else read_chunks(X, y, sample_weight, check)
         found = 0 if rows is None else rows.rows
         if rows is None or found < LEAST_ROWS:
             spent = " An iterator that was read before is empty." * (not found and isinstance(X, Iterator))

@@ -6,7 +6,7 @@ The posterior is approximated by a Gaussian around its mode [T01, 3.1]. Read the
 and `process`.
 """
 
-from sparsebayes.laplace.classes import Bernoulli, ClassLikelihood, Multinomial, number_classes
+from sparsebayes.laplace.classes import Bernoulli, ClassLikelihood, Multinomial, check_label_vector, number_classes
 from sparsebayes.laplace.generalized_normal import GeneralizedNormal
 from sparsebayes.laplace.likelihood import Encoded, LaplaceLikelihood
 from sparsebayes.laplace.noise import NoisePath
@@ -31,6 +31,7 @@ __all__ = [
     "ProcessSettings",
     "SparseProcess",
     "check_class_groups",
+    "check_label_vector",
     "f_covariance",
     "link_inputs",
     "log_probabilities",

@@ -173,7 +173,7 @@ def with_average(result: Result, mode: Mode, rows: LaplaceRows, settings: Laplac
         covariance = inverse_of(precision)
     except np.linalg.LinAlgError:
         return result
-    return replace(result, averaged=_in_units(result, mean, precision, covariance, mode, rows))
+    return replace(result, averaged=in_units(result, mean, precision, covariance, mode, rows))
 
 
 def inverse_of(precision: np.ndarray) -> np.ndarray:
@@ -183,7 +183,7 @@ def inverse_of(precision: np.ndarray) -> np.ndarray:
     return half.T @ half
 
 
-def _in_units(
+def in_units(
     result: Result, mean: np.ndarray, precision: np.ndarray, V: np.ndarray, mode: Mode, rows: LaplaceRows
 ) -> Result:
     """The Gaussian N(mean, V) of the scaled weights and the intercept, in the form and the units of a `Result`.

@@ -56,10 +56,7 @@ def one_hot(y: Any, weights: Any = None) -> tuple[np.ndarray, np.ndarray]:
     class needs a row that counts, for its intercept would go to −∞ without one.
     """
     labels = host(y)
-    if labels.ndim != 1:
-        raise ValueError(f"y must be a vector of labels, one per row of Phi, got shape {labels.shape}.")
-    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        raise ValueError("y contains NaN or infinity; every label must be a class.")
+    check_label_vector(labels, len(labels))
     classes, numbers = number_classes(labels)
     if len(classes) < 2:
         raise ValueError(f"y must have at least two classes, got {len(classes)} class(es): {classes.tolist()}.")
@@ -68,6 +65,24 @@ def one_hot(y: Any, weights: Any = None) -> tuple[np.ndarray, np.ndarray]:
         missing = classes[counts <= 0].tolist()
         raise ValueError(f"sample_weight leaves no row of class {missing} in y; remove those rows.")
     return np.eye(len(classes))[numbers], classes
+
+
+def check_label_vector(y: Any, n: int) -> np.ndarray:
+    """y as a vector of n labels.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Labels.
+    n : int
+        How many rows there are.
+    """
+    labels = host(y)
+    if labels.ndim != 1 or len(labels) != n:
+        raise ValueError(f"y must be a vector of labels, one per row of Phi, got shape {labels.shape}.")
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        raise ValueError("y contains NaN or infinity; every label must be a class.")
+    return labels
 
 
 def number_classes(labels: Any) -> tuple[np.ndarray, np.ndarray]:

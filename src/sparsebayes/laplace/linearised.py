@@ -102,7 +102,7 @@ class Linearised(RowProducts):
     def __init__(self, candidates: Candidates, expansion: Expansion, n: float, center: bool) -> None:
         self.candidates, self.expansion, self.n = candidates, expansion, n
         xp, K = namespace(expansion.f), expansion.f.shape[1]
-        root, log_det = _pseudo_root(_total_curvature(expansion), n) if center else (np.zeros((K, 0)), 0.0)
+        root, log_det = pseudo_root(_total_curvature(expansion), n) if center else (np.zeros((K, 0)), 0.0)
         self.root: Array = asfloat64(root, like=expansion.f)
         eta = expansion.curved(expansion.f) + expansion.g
         raised = xp.sum(eta, axis=0) @ self.root  # Rᵀ Σ_n η_n
@@ -215,7 +215,7 @@ def _total_curvature(expansion: Expansion) -> np.ndarray:
     return np.diag(d.sum(axis=0)) - (0.0 if u is None else to_numpy(u.T @ u))
 
 
-def _pseudo_root(total: np.ndarray, n: float) -> tuple[np.ndarray, float]:
+def pseudo_root(total: np.ndarray, n: float) -> tuple[np.ndarray, float]:
     """R with RRᵀ = total⁺, and the log determinant of `total` with one output pinned.
 
     For K > 1 the null vector is 1 (a constant on all outputs changes nothing), and the product of the other

@@ -33,6 +33,11 @@ def is_on_disk(X: Any) -> bool:
     return all(hasattr(X, name) for name in ("shape", "dtype", "__getitem__"))
 
 
+def is_dask(X: Any) -> bool:
+    """Whether X is a Dask collection of rows: an array, a dataframe or a series. Dask is not imported for that."""
+    return hasattr(X, "__dask_graph__") and hasattr(X, "to_delayed")
+
+
 def in_memory(X: Any) -> Any:
     """All of an HDF5 or zarr dataset; anything else as it is."""
     return X[:] if is_on_disk(X) and not isinstance(X, np.ndarray) else X

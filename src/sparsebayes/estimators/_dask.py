@@ -1,0 +1,139 @@
+"""Estimators and Dask: rows that stay where they are, and predictions that stay lazy.
+
+`sparsebayes.distributed`, which imports Dask, is imported here when a Dask collection comes in, and not before.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from inspect import signature
+from typing import Any, TypeVar, cast
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from sparsebayes.bases import Columns
+from sparsebayes.estimators._classes import check_labels, require_two_classes, weigh_classes
+from sparsebayes.estimators._fitted import Fitted
+from sparsebayes.estimators._order import ClassOrder
+from sparsebayes.estimators._training import Candidates, fit_parameters, prior_of
+from sparsebayes.estimators._validation import check_values, is_gaussian
+from sparsebayes.fit import fit
+from sparsebayes.laplace import Bernoulli, Multinomial
+from sparsebayes.rows.sources import is_dask
+from sparsebayes.rows.validation import require_targets
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def predicts_lazily(method: Method) -> Method:
+    """A decorator of a method that predicts every row by itself: for a Dask collection the result is one too."""
+    parameters = signature(method)
+
+    @wraps(method)
+    def predict(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
+        if not is_dask(X):
+            return method(self, X, *args, **kwargs)
+        from sparsebayes.distributed import predict_lazily
+
+        check_is_fitted(self)
+        options = dict(parameters.bind(self, X, *args, **kwargs).arguments)
+        del options["self"], options["X"]
+        return predict_lazily(self, method.__name__, X, options)
+
+    return cast(Method, predict)
+
+
+def refuse_dask(X: Any, reason: str) -> None:
+    """Raise ValueError for a Dask collection.
+
+    reason : why it cannot be used; it ends without a full stop.
+    """
+    if is_dask(X):
+        raise ValueError(f"{reason}; pass arrays, such as X.compute().")
+
+
+@dataclass(frozen=True)
+class ValuesCheck:
+    """Checks the values of a block of X as an estimator does.
+
+    model : an estimator without data, which travels to the workers.
+    """
+
+    model: Any
+
+    def __call__(self, X: Any) -> Any:
+        """X as float64, all finite."""
+        return check_values(self.model, X, fitting=True)
+
+
+def check_of(model: Any, X: Any) -> ValuesCheck:
+    """The check of the blocks of X; sets `n_features_in_` and `feature_names_in_` of the model."""
+    if hasattr(X, "columns"):
+        head = X._meta
+    elif X.ndim == 2 and X.shape[1] == X.shape[1]:
+        head = np.empty((1, X.shape[1]))
+    else:
+        head = None  # the rows say what is wrong
+    if head is not None:
+        validate_data(model, head, reset=True, skip_check_array=True)
+    bare = copy.copy(model)
+    for name in [name for name in vars(bare) if name.endswith("_") or name.startswith("_")]:
+        delattr(bare, name)
+    bare.callback = None
+    return ValuesCheck(bare)
+
+
+def read_dask(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:
+    """The statistics of rows that are Dask collections, for a regression; None if no row has a positive weight."""
+    from sparsebayes.distributed import read_triangle
+
+    if not is_gaussian(model.likelihood):
+        raise ValueError(
+            f"likelihood must be 'gaussian' for a Dask collection, got {model.likelihood!r}: noise of another shape "
+            "needs all rows in memory; pass arrays, such as X.compute()."
+        )
+    return read_triangle(X, y, sample_weight, check_of(model, X))
+
+
+def read_labels(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, ClassOrder]:
+    """Labelled rows that are Dask collections: as they came, encoded by the parameters of a classifier; its classes."""
+    from sparsebayes.distributed import LabelRows
+
+    require_targets(y)
+    if model.groups is not None:
+        refuse_dask(X, f"groups must be None for a Dask collection, got {model.groups!r}")
+    rows = LabelRows.of(X, y, sample_weight, check_of(model, X), check_labels)
+    encoded = rows.encoded(_class_weights(model.class_weight, rows.classes))
+    if len(encoded.classes.labels) < 2:
+        require_two_classes(encoded.classes.labels)
+    return rows.given, encoded, ClassOrder(encoded.classes.labels, encoded.places, encoded.places[:0])
+
+
+def _class_weights(class_weight: Any, classes: Any) -> np.ndarray:
+    """What the rows of each class are weighed by, (K,): see `_classes.weigh_classes`, which has a label per row."""
+    if class_weight is None or not len(classes.labels):
+        return np.ones(len(classes.labels))
+    weights = weigh_classes(class_weight, classes.labels, classes.weights)
+    assert weights is not None
+    return weights / classes.weights
+
+
+def fit_labels_on_dask(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Candidates, Fitted]:
+    """A classifier of columns fitted to rows that are Dask collections: its candidates, and the fitted model."""
+    from sparsebayes.distributed import ColumnRows
+
+    _, encoded, classes = read_labels(model, X, y, sample_weight)
+    bound = Columns().bind(np.empty((1, model.n_features_in_)))
+    rows = ColumnRows(encoded, model.n_features_in_)
+    result = fit(
+        rows,
+        prior=prior_of(model, bound),
+        likelihood=Bernoulli() if len(classes.labels) == 2 else Multinomial(),
+        **{name: value for name, value in fit_parameters(model).items() if name != "likelihood"},
+    )
+    candidates = Candidates(bound, np.arange(bound.n_functions))
+    return candidates, Fitted.of(candidates, classes.restored(result))

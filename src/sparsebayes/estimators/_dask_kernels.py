@@ -1,0 +1,191 @@
+"""Kernel machines on Dask: few rows are gathered and fitted in memory, many stay where they are.
+
+Every row is a candidate, and up to `GATHERED` rows a kernel machine in memory may form the kernel matrix, which is
+larger than the rows themselves. Beyond that the client sees landmarks, working sets, and a sample of the rows for what
+is learned from a sample in memory too: the scales of a kernel.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.utils import get_tags
+
+from sparsebayes.bases import as_basis
+from sparsebayes.bases.kernel_operator import KERNEL_MEMORY
+from sparsebayes.core.result import Result
+from sparsebayes.estimators._dask import check_of, read_labels
+from sparsebayes.estimators._error_bars import PosteriorBars
+from sparsebayes.estimators._fitted import Fitted
+from sparsebayes.estimators._moderation import Coverage, Moderation
+from sparsebayes.estimators._order import row_order
+from sparsebayes.estimators._range import TrainingRange
+from sparsebayes.estimators._regression import publish_regression
+from sparsebayes.estimators._training import (
+    Candidates,
+    Rows,
+    fit_parameters,
+    gamma_of,
+    learns,
+    monitor_of,
+    prior_of,
+    refuse_isolated,
+    sorted_rows,
+)
+from sparsebayes.estimators._validation import is_gaussian
+from sparsebayes.fit import fit
+from sparsebayes.laplace import Bernoulli, Multinomial
+from sparsebayes.rows.validation import LEAST_ROWS, require_targets
+from sparsebayes.scale_learning import input_relevance
+from sparsebayes.scale_learning.settings import ScaleSearchSettings
+from sparsebayes.solvers.monitor import FitMonitor
+
+GATHERED = math.isqrt(KERNEL_MEMORY.fits)  # rows up to which a kernel machine is fitted in memory
+SAMPLE = ScaleSearchSettings().many_rows  # rows that the scales of a kernel are learned from
+
+
+def fit_kernel_regressor(model: Any, X: Any, y: Any, sample_weight: Any, noise_variance: Any) -> Any:
+    """Fit a `RelevanceVectorRegressor` to rows that are Dask collections; returns it."""
+    from sparsebayes.distributed import KernelRows, PointRows, first_rows, gather
+
+    require_targets(y)
+    _refuse_pairwise(model)
+    if noise_variance is not None:
+        raise ValueError(
+            "noise_variance of fit must be None for a Dask collection: the variances are needed in memory; pass "
+            "arrays, such as X.compute()."
+        )
+    points = PointRows.of(X, y, sample_weight, check_of(model, X))
+    found = points.overview.rows
+    if found < LEAST_ROWS:
+        raise ValueError(f"X has {found} sample(s) of positive weight, but at least {LEAST_ROWS} are required.")
+    if found <= GATHERED:
+        return model.fit(*gather(points.given))
+    _refuse_options(model, found)
+    monitor, sample = monitor_of(model), points.sample(SAMPLE)
+    rows = _sampled_rows(sample, sample.t, found)
+    bound, learned, guess = bind_remotely(model, points.overview.alike, rows), None, None
+    if learns(gamma_of(model)) and points.overview.constant is None:
+        learned = model._learn(bound, rows, monitor)
+        bound, guess = learned.bound, learned.first_noise_variance
+    remote = KernelRows(points, bound.kernel)
+    result = model._fit_from(partial(_fitted_model, model, remote, monitor), found, guess)
+    centres = remote.known.X[result.active]
+    numbers = first_rows(points.rows, centres) if len(centres) else np.zeros(0, dtype=np.int64)
+    candidates, fitted = _selected(bound, centres, numbers, result, found)
+    more = model._of_scales(bound, learned, fitted, rows)
+    more["_range"] = TrainingRange.of(fitted.basis, np.stack([points.overview.low, points.overview.high]))
+    bars = PosteriorBars(fitted.result, more["excess_variance_"])
+    publish_regression(model, candidates, fitted, bars, dual_coef_=fitted.result.mean, **more)
+    return model
+
+
+def fit_kernel_classifier(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Candidates, Fitted, Any] | None:
+    """Fit a `RelevanceVectorClassifier` to rows that are Dask collections.
+
+    Returns its functions, the fitted model and further attributes; None if it was fitted in memory.
+    """
+    from sparsebayes.distributed import KernelLabels, alike_rows, first_rows, gather
+
+    _refuse_pairwise(model)
+    given, encoded, classes = read_labels(model, X, y, sample_weight)
+    if encoded.total <= GATHERED:
+        model.fit(*gather(given))
+        return None
+    _refuse_options(model, encoded.total)
+    monitor, sample = monitor_of(model), encoded.sample(SAMPLE)
+    codes = sample.y[:, 0].astype(int) if sample.y.shape[1] == 1 else sample.y.argmax(axis=1)
+    rows = _sampled_rows(sample, codes, encoded.total)
+    bound = bind_remotely(model, alike_rows(encoded), rows)
+    if learns(gamma_of(model)):
+        bound = model._learned(bound, rows, monitor)
+    remote = KernelLabels(encoded, bound.kernel, model.n_features_in_)
+    likelihood = Bernoulli() if len(classes.labels) == 2 else Multinomial()
+    result = classes.restored(_fitted_model(model, remote, monitor, likelihood=likelihood))
+    centres = remote.known.X[result.active]
+    candidates, fitted = _selected(bound, centres, first_rows(encoded.rows, centres), result, encoded.total)
+    weights, shares = fitted.of_weights(fitted.result.mean, 0.0), encoded.classes.weights
+    more: dict[str, Any] = {"dual_coef_": weights}
+    if learns(gamma_of(model)):
+        more["scales_"] = np.exp(bound.log_scales)
+        more["input_relevance_"] = input_relevance(fitted.basis, weights.T, rows.X, rows.y, rows.weights)
+    moderation = Moderation(None, Coverage.of(bound, rows.X, shares / shares.sum()))
+    return candidates, replace(fitted, moderation=moderation), more
+
+
+def _fitted_model(model: Any, remote: Any, monitor: FitMonitor, **options: Any) -> Result:
+    """The fitted model of functions at rows that stay where they are, as `_training.fit_candidates`."""
+    options = fit_parameters(model) | {"max_time": monitor.time_left} | options
+    if monitor.stopped:
+        options["callback"] = lambda progress: True
+    return fit(remote, prior=prior_of(model, remote), **options)
+
+
+def _selected(
+    bound: Any, centres: np.ndarray, numbers: np.ndarray, result: Result, total: int
+) -> tuple[Candidates, Fitted]:
+    """The selected functions as the only candidates, and the model of them.
+
+    numbers : of the rows that they are centred at.  total : how many candidates there were.
+    """
+    functions, place = np.unique(result.active, return_inverse=True)
+    where = np.searchsorted(result.active[np.argsort(result.active, kind="stable")], functions)
+    first = np.argsort(result.active, kind="stable")[where]
+    candidates = Candidates(replace(bound, centres=centres[first]), numbers[first])
+    averaged = None if result.averaged is None else replace(result.averaged, active=place, candidates=None)
+    fitted = Fitted.of(candidates, replace(result, active=place, averaged=averaged))
+    return candidates, replace(fitted, n_candidates=total)
+
+
+def _sampled_rows(sample: Any, y: np.ndarray, total: int) -> Rows:
+    """A sample of the rows, with targets or classes y, as training rows, sorted."""
+    rows = Rows(sample.X, y, sample.counts, sample.numbers, total, np.arange(len(y)))
+    return sorted_rows(rows, *row_order(rows.X))
+
+
+def bind_remotely(model: Any, alike: np.ndarray, rows: Rows) -> Any:
+    """The kernel that the parameters of an estimator ask for, centred at a sample of the rows.
+
+    alike : two rows with the mean and the variance of all.
+    """
+    gamma = gamma_of(model)
+    basis = as_basis(model.kernel, "scale" if learns(gamma) else gamma, model.degree, model.coef0)
+    bound: Any = basis.bind(alike)
+    if not (bound.is_one_kernel and hasattr(bound, "kernel") and bound.kernel.positive_semidefinite_at(rows.X)):
+        raise ValueError(
+            f"kernel={model.kernel!r} must be one positive semi-definite kernel, such as 'rbf', for more than "
+            f"{GATHERED} rows of a Dask collection: any other needs all rows in memory; pass arrays."
+        )
+    bound = replace(bound, centres=rows.X)
+    if not learns(gamma):
+        refuse_isolated(bound, rows.X)
+    return bound
+
+
+def _refuse_pairwise(model: Any) -> None:
+    """Raise ValueError for a kernel matrix."""
+    if get_tags(model).input_tags.pairwise:
+        raise ValueError(
+            "kernel='precomputed' is not for a Dask collection: its N² elements would be needed in memory; pass "
+            "arrays, or give the kernel itself."
+        )
+
+
+def _refuse_options(model: Any, n: int) -> None:
+    """Raise ValueError for parameters that need all rows in memory."""
+    reason = ""
+    if not is_gaussian(getattr(model, "likelihood", "gaussian")):
+        reason = f"likelihood must be 'gaussian', got {model.likelihood!r}"
+    elif model.centres is not None:
+        reason = "centres must be None"
+    elif getattr(model, "variance", "auto") not in ("auto", "posterior"):
+        reason = f"variance must be 'auto' or 'posterior', got {model.variance!r}"
+    if reason:
+        raise ValueError(
+            f"{reason} for the {n} rows of a Dask collection, more than {GATHERED}: anything else needs all rows in "
+            "memory; pass arrays, such as X.compute()."
+        )

@@ -1,0 +1,120 @@
+"""Kernel machines on Dask: landmarks, working sets and scores by passes over all rows."""
+
+import numpy as np
+import pytest
+
+dask = pytest.importorskip("dask", reason="Dask is not installed")
+import dask.array as da
+
+from sparsebayes import RBF, RelevanceVectorClassifier, RelevanceVectorRegressor
+from sparsebayes.datasets import make_ripley, make_sinc2d
+from sparsebayes.distributed.kernel_statistics import KnownPoints, RemoteColumns
+from sparsebayes.distributed.landmarks import Landmarks, find_landmarks
+from sparsebayes.distributed.points import PointRows
+from sparsebayes.distributed.sketches import SmallestKeys, hashes, uniform
+from sparsebayes.estimators import _dask_kernels
+from sparsebayes.rows.validation import check_design
+
+X, y, f = make_sinc2d(1200, noise=0.1, random_state=0)
+GAMMA = 1 / 2.5**2
+
+
+@pytest.fixture
+def remote(monkeypatch):
+    """Kernel machines of a few hundred rows stay on Dask."""
+    monkeypatch.setattr(_dask_kernels, "GATHERED", 100)
+
+
+def chunked(rows, *arrays):
+    return tuple(da.from_array(each, chunks=(rows, *each.shape[1:])) for each in arrays)
+
+
+def test_few_rows_are_fitted_in_memory():
+    found = RelevanceVectorRegressor(gamma=GAMMA).fit(*chunked(80, X[:200], y[:200]))
+    expected = RelevanceVectorRegressor(gamma=GAMMA).fit(X[:200], y[:200])
+    np.testing.assert_array_equal(found.relevance_, expected.relevance_)
+    np.testing.assert_allclose(found.dual_coef_, expected.dual_coef_, rtol=1e-8)
+
+
+def test_regression_counts_all_rows_however_they_are_divided(remote):
+    found = [RelevanceVectorRegressor(gamma=GAMMA).fit(*chunked(rows, X, y)) for rows in (500, 1200)]
+    np.testing.assert_array_equal(found[0].relevance_, found[1].relevance_)
+    np.testing.assert_allclose(found[0].log_evidence_, found[1].log_evidence_, rtol=1e-8)
+    np.testing.assert_allclose(found[0].dual_coef_, found[1].dual_coef_, rtol=1e-6)
+    memory = RelevanceVectorRegressor(gamma=GAMMA).fit(X, y)
+    assert abs(found[0].log_evidence_ - memory.log_evidence_) < 5
+    errors = [np.sqrt(np.mean((model.predict(X) - f) ** 2)) for model in (found[0], memory)]
+    assert errors[0] < 1.1 * errors[1]
+    np.testing.assert_array_equal(X[found[0].relevance_], found[0].relevance_vectors_)
+    assert found[0].certificate_.is_local_maximum
+
+
+def test_weights_count_rows():
+    weights = np.random.default_rng(0).integers(0, 3, 500).astype(float)
+    rows = np.repeat(np.arange(500), weights.astype(int))
+    found = []
+    for data in ((X[:500], y[:500], weights), (X[rows], y[rows], np.ones(len(rows)))):
+        columns = RemoteColumns(PointRows.of(*chunked(200, *data), check_design), RBF(gamma=GAMMA), known(X[:20]), True)
+        found.append(columns.subset(np.arange(20)))
+    for one, other in zip(*(vars(quadratic).items() for quadratic, _ in found), strict=True):
+        if one[0] in ("n", "tt", "h", "G"):
+            np.testing.assert_allclose(one[1], other[1], rtol=1e-10, atol=1e-12)
+
+
+def known(points):
+    found = KnownPoints(np.zeros((0, points.shape[1])))
+    found.numbers_of(points)
+    return found
+
+
+def test_learned_width_and_error_bars(remote):
+    model = RelevanceVectorRegressor().fit(*chunked(500, X, y))
+    queries, targets, _ = make_sinc2d(300, noise=0.1, random_state=1)
+    mean, std = model.predict(queries, return_std=True)
+    assert model.scales_.shape == (2,)
+    assert model.input_relevance_.shape == (2,)
+    assert np.mean(np.abs(mean - targets) < 2 * std) > 0.9
+
+
+def test_classification_counts_all_rows_however_they_are_divided(remote):
+    LX, labels, _ = make_ripley(500, random_state=0)
+    found = [RelevanceVectorClassifier(gamma=2.0).fit(*chunked(rows, LX, labels)) for rows in (200, 500)]
+    np.testing.assert_array_equal(found[0].relevance_, found[1].relevance_)
+    np.testing.assert_allclose(found[0].log_evidence_, found[1].log_evidence_, rtol=1e-8)
+    memory = RelevanceVectorClassifier(gamma=2.0).fit(LX, labels)
+    assert abs(found[0].log_evidence_ - memory.log_evidence_) < 3
+    assert np.abs(found[0].predict_proba(LX) - memory.predict_proba(LX)).max() < 0.1
+    np.testing.assert_array_equal(LX[found[0].relevance_], found[0].relevance_vectors_)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"kernel": "sigmoid"}, "positive semi-definite"),
+        ({"kernel": "precomputed"}, "precomputed"),
+        ({"gamma": GAMMA, "variance": "augmented"}, "variance must be"),
+        ({"gamma": GAMMA, "solver": "mackay"}, "solver must be"),
+        ({"gamma": 5000.0}, "gamma"),
+    ],
+)
+def test_errors(remote, options, message):
+    with pytest.raises(ValueError, match=message):
+        RelevanceVectorRegressor(**options).fit(*chunked(600, X, y))
+
+
+def test_landmarks_are_a_factor_of_the_kernel():
+    points = PointRows.of(*chunked(300, X[:600], y[:600]), None, check_design)
+    landmarks, complete = find_landmarks(points.rows, 600, Landmarks.none(RBF(gamma=0.005), 2), 1e-6)
+    L, K = landmarks.at(X[:600]), RBF(gamma=0.005).bind(X[:600])(X[:600])
+    assert complete
+    assert np.abs(L.T @ L - K).max() < 1e-6
+
+
+def test_a_sample_does_not_depend_on_the_order_of_rows():
+    order = np.random.default_rng(1).permutation(1000)
+    one = SmallestKeys.of(uniform(X[:1000]), X[:1000], 50)
+    two = SmallestKeys.of(uniform(X[order[:300]]), X[order[:300]], 50)
+    two = two + SmallestKeys.of(uniform(X[order[300:]]), X[order[300:]], 50)
+    np.testing.assert_array_equal(one.rows, two.rows)
+    assert abs(uniform(X).mean() - 0.5) < 0.02
+    assert len(np.unique(hashes(X))) == len(X)

@@ -1,0 +1,81 @@
+"""Predictions of lazy rows are lazy, and those of the rows in memory."""
+
+import numpy as np
+import pytest
+
+dask = pytest.importorskip("dask", reason="Dask is not installed")
+pytest.importorskip("pandas", reason="pandas is not installed")
+import dask.array as da
+import dask.dataframe as dd
+import pandas as pd
+
+from sparsebayes import (
+    RelevanceVectorClassifier,
+    RelevanceVectorRegressor,
+    SparseBayesClassifier,
+    SparseBayesRegressor,
+)
+
+from .dask_examples import labels, regression
+
+X, y, _ = regression(300, 5 + 3)
+LX, two, three, _ = labels(300)
+REMOTE, LABELLED = da.from_array(X, chunks=(70, 3)), da.from_array(LX, chunks=(70, 8))
+
+REGRESSORS = [SparseBayesRegressor(), RelevanceVectorRegressor(gamma=0.05)]
+CLASSIFIERS = [SparseBayesClassifier(), RelevanceVectorClassifier(gamma=0.05)]
+
+
+@pytest.mark.parametrize("model", REGRESSORS, ids=lambda model: type(model).__name__)
+def test_regressors(model):
+    model.fit(X, y)
+    mean, std = model.predict(REMOTE, return_std=True)
+    assert all(isinstance(each, da.Array) and each.chunks == ((70, 70, 70, 70, 20),) for each in (mean, std))
+    for found, expected in zip((mean, std), model.predict(X, return_std=True), strict=True):
+        np.testing.assert_allclose(found.compute(), expected, rtol=1e-12)
+    np.testing.assert_allclose(model.predict(REMOTE).compute(), model.predict(X), rtol=1e-12)
+    for found, expected in zip(model.predict_interval(REMOTE), model.predict_interval(X), strict=True):
+        np.testing.assert_allclose(found.compute(), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("target", [two, three], ids=["two", "three"])
+@pytest.mark.parametrize("model", CLASSIFIERS, ids=lambda model: type(model).__name__)
+def test_classifiers(model, target):
+    model.fit(LX, target)
+    for method in ("predict_proba", "predict_log_proba", "decision_function"):
+        found, expected = getattr(model, method)(LABELLED), getattr(model, method)(LX)
+        assert isinstance(found, da.Array)
+        assert found.shape == expected.shape
+        np.testing.assert_allclose(found.compute(), expected, rtol=1e-8, atol=1e-10)
+    found = model.predict(LABELLED)
+    assert found.dtype == model.classes_.dtype
+    assert (found.compute() == model.predict(LX)).all()
+
+
+def test_dataframes_with_partitions_without_rows():
+    frame = pd.DataFrame(X, columns=[f"c{k}" for k in range(8)])
+    model = SparseBayesRegressor().fit(frame, y)
+    remote = dd.concat([dd.from_pandas(frame[:0], npartitions=1), dd.from_pandas(frame, npartitions=3)])
+    np.testing.assert_allclose(model.predict(remote).compute(), model.predict(frame), rtol=1e-12)
+
+
+def test_nothing_is_computed_before_it_is_asked_for():
+    def fails():
+        raise AssertionError("computed")
+
+    lazy = da.from_delayed(dask.delayed(fails)(), (300, 8), dtype=float)
+    SparseBayesRegressor().fit(X, y).predict(lazy)
+
+
+def test_what_cannot_be_lazy_is_refused():
+    model = SparseBayesRegressor().fit(X, y)
+    with pytest.raises(ValueError, match="return_cov must be False"):
+        model.predict(REMOTE, return_cov=True)
+    with pytest.raises(ValueError, match="sample_y draws all rows"):
+        model.sample_y(REMOTE)
+    with pytest.raises(ValueError, match="partial_fit takes rows"):
+        SparseBayesRegressor().partial_fit(REMOTE, y)
+    with pytest.raises(ValueError, match="path needs all rows"):
+        model.path(REMOTE, y)
+    with pytest.raises(ValueError, match="expecting 8 features"):
+        model.predict(REMOTE[:, :5])
