@@ -148,6 +148,8 @@ def test_classes_of_one_label_have_the_same_functions(model, solver):
     np.testing.assert_allclose(fitted.alpha_, fitted.alpha_[:1].repeat(3, axis=0), rtol=1e-12)
     np.testing.assert_allclose(_weights(fitted).sum(axis=0), 0, atol=1e-6)  # a common term changes no probability
     assert not hasattr(fitted, "candidates_")
+    (first,) = (move for move in fitted.trace_ if move.name == "initialised")
+    assert first.count == first.n_active  # functions, not weights
     assert fitted.score(X, y) > 0.6
 
 

@@ -107,14 +107,14 @@ class LaplaceFit:
         """Rounds until no addition gains, from a model if one is known."""
         monitor = self.monitor
         mode = self._initialise() if start is None else self.settle(self.modes.of(start), monitor.tol)
-        monitor.note("initialised" if start is None else "settled", len(mode.J), mode.state)
+        monitor.note("initialised" if start is None else "settled", mode.state.size, mode.state)
         while True:
             going = monitor.record(mode.state)
             state = self.modes.state(mode.expansion, mode.J, mode.alpha)
             following = self._round(mode, state) if going else None
             if following is None:
                 return self._finished(mode, state) if going else LaplaceSolution(self, mode, state, False)
-            monitor.note("round", len(np.setdiff1d(following.J, mode.J)), following.state)
+            monitor.note("round", len(np.unique(following.owner[~np.isin(following.J, mode.J)])), following.state)
             mode = following
             del state  # the rows of G that it holds need not outlive the round
 
@@ -122,7 +122,7 @@ class LaplaceFit:
         """The end: α that found no rest, or all α if `polished`, go to the highest evidence; last additions."""
         highest: Mode | None = self._highest(mode) if mode.restless or self.polished else mode
         if highest is not None and highest is not mode:
-            self.monitor.note("polished", len(highest.J), highest.state)
+            self.monitor.note("polished", highest.state.size, highest.state)
         trials = Trials.of(mode, self.rows.y.shape[0], self.modes.settings)
         while highest is not None:
             if highest is not mode:
