@@ -150,9 +150,11 @@ def fit(
     max_vectors : int, optional
         The largest number of functions, for Gaussian noise: if the evidence selects more, the best model of that
         size is sought, by its evidence. None for no limit.
-    groups : array of shape (M,), optional
-        A label for each column, for Gaussian noise: all columns of one label have one precision, and are selected or
-        left out together, such as the dummies of a factor. None for one precision each.
+    groups : array of shape (M,), or (K,) for K classes, optional
+        With Gaussian noise a label for each column: all columns of one label have one precision, and are selected or
+        left out together, such as the dummies of a factor. With labels of more than two classes a label for each
+        class, ascending: classes of one label share one precision for each function, which is selected for all of
+        them or for none. None for one precision each.
     unpenalised : array of int or bool, optional
         Columns, by their numbers or a mask, whose weights have a flat prior and are integrated out as the intercept
         is, for Gaussian noise: they are always in the model, with α = 0. None for no such columns.
@@ -310,9 +312,12 @@ def path_for(
             f"polish must be False with likelihood={likelihood!r}, got True: only the curvature of a likelihood of "
             "classes moves with alpha in a way that is known."
         )
+    on_dask = is_dask(Phi) and isinstance(likelihood, ClassLikelihood)
+    if on_dask or hasattr(Phi, "path_of_rows"):
+        request.refuse_remote()
     if hasattr(Phi, "path_of_rows"):  # rows that stay where they are, and know how they are fitted
         return Phi.path_of_rows(center, likelihood, polish, NoiseOptions(likelihood, noise_variance, guess))
-    if is_dask(Phi) and isinstance(likelihood, ClassLikelihood):
+    if on_dask:
         return _labels_on_dask(Phi, y, sample_weight).path_of_rows(center, likelihood, polish)
     if y is not None and not is_dask(Phi) and (is_complex(y) or is_complex(Phi)):
         data = ComplexData.of(Phi, y, sample_weight, center, likelihood, noise_variance, guess, request)
@@ -331,21 +336,23 @@ def path_for(
     if weights is not None:
         check_rows(int(np.count_nonzero(to_numpy(weights))), "Phi")
     gaussian = isinstance(likelihood, Gaussian)
-    if request.wanted or has_outputs(y):
-        request.require_gaussian(likelihood, y)
+    by_class = request.groups if isinstance(likelihood, ClassLikelihood) else None
+    joint = request if by_class is None else replace(request, groups=None)
+    if joint.wanted or has_outputs(y):
+        joint.require_gaussian(likelihood, y)
 
         def build(weights: Array | None, noise: NoiseOptions) -> Path:
-            return joint_path(operator, y, weights, center, noise, request, like)
+            return joint_path(operator, y, weights, center, noise, joint, like)
 
         return _with_noise(build, operator.shape[0], weights, NoiseOptions(likelihood, noise_variance, guess), like)
     if not gaussian and not likelihood.has_noise:
         if noise_variance is not None:
             raise ValueError(f"noise_variance must be None: {likelihood!r} has no noise variance.")
-        return LaplacePath(operator, y, weights, center, likelihood, polish=polish)
+        return LaplacePath(operator, y, weights, center, likelihood, polish=polish, groups=by_class)
     t = check_targets(y, operator.shape[0], like=like)
     noise = NoiseOptions(likelihood if gaussian else Gaussian(), noise_variance, guess)
     path = _with_noise(
-        lambda weights, noise: _gaussian_path(operator, t, weights, center, noise), len(t), weights, noise, t
+        lambda weights, noise: _gaussian_path(operator, t, weights, center, noise), operator.shape[0], weights, noise, t
     )
     if gaussian or isinstance(path, ConstantPath):
         return path

@@ -90,7 +90,11 @@ def test_classes_are_found_in_one_pass():
 
 @pytest.mark.parametrize(
     ("options", "target", "message"),
-    [({"polish": True}, two, "polish must be False"), ({}, np.full(1200, "one"), "at least two classes")],
+    [
+        ({"polish": True}, two, "polish must be False"),
+        ({"groups": [0, 0]}, two, "groups must be None for a Dask collection"),
+        ({}, np.full(1200, "one"), "at least two classes"),
+    ],
 )
 def test_errors(options, target, message):
     with pytest.raises(ValueError, match=message):

@@ -16,7 +16,7 @@ from sparsebayes.core.posterior import Problem
 from sparsebayes.core.prior import Uniform
 from sparsebayes.core.quadratic import DenseQuadratic, Products
 from sparsebayes.core.solver import Monitor
-from sparsebayes.joint.prior import Charged, share
+from sparsebayes.groups.prior import Charged, share
 from sparsebayes.solvers.active_set import ActiveSet
 from sparsebayes.solvers.active_set.exchange import GroupRemovals, best_swaps, swapped
 from sparsebayes.solvers.active_set.search import HIGH

@@ -5,7 +5,8 @@ objective depends on the group's precision through [Möderl et al. 2025, F-BSBL]
 
     ℓ(α) = ½ Σ_i [log α − log(α+λ_i) + c_i/(α+λ_i)]
 
-which has no closed maximum if d > 1 (`joint.prior`). From a state with the group in, S = Σ_gg⁻¹ − αI and Q = Σ_gg⁻¹μ_g.
+which has no closed maximum if d > 1 (`groups.prior`). From a state with the group in, S = Σ_gg⁻¹ − αI and
+Q = Σ_gg⁻¹μ_g.
 """
 
 from __future__ import annotations

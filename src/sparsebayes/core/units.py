@@ -106,7 +106,7 @@ class Units:
         factor, means = tau / take(self.norms, J), take(self.means, J)
         mean = xa.scaled_rows(take(state.mean, order), factor)
         alpha = getattr(state, "column_alpha", state.alpha)
-        spread = tau**2 / (state.beta * self.n) if self.center else 0.0
+        spread, shift = tau**2 / (state.beta * self.n) if self.center else 0.0, means @ mean
         return {
             "active": self.kept[J],
             "output": np.zeros(len(J), dtype=np.int64),
@@ -114,7 +114,7 @@ class Units:
             "covariance": _scaled(state.covariance, order, factor),
             "alpha": take(alpha, order) * take(self.unit, J),
             "gamma": take(state.gamma if alpha is state.alpha else 1 - alpha * state.variance, order),
-            "intercept": self.target_mean - (means @ mean if mean.ndim == 2 else asfloat64([means @ mean], like=mean)),
+            "intercept": self.target_mean - (shift if mean.ndim == 2 else namespace(mean).reshape(shift, (1,))),
             "centre": means[None, :],
             "intercept_covariance": asfloat64([[spread]], like=mean),
         }

@@ -34,7 +34,7 @@ from sparsebayes.estimators._training import (
     training_rows,
 )
 from sparsebayes.estimators._validation import check_inputs
-from sparsebayes.laplace import Bernoulli, Multinomial, link_inputs, number_classes
+from sparsebayes.laplace import Bernoulli, Multinomial, check_class_groups, link_inputs, number_classes
 from sparsebayes.rows.sources import is_dask
 from sparsebayes.rows.validation import LEAST_ROWS, check_weights
 from sparsebayes.scale_learning import LaplaceEvidence, input_relevance, learn_scales
@@ -46,6 +46,7 @@ class SparseClassification(ClassifierMixin, SparseModel):
     """p(y|x) = link(Φw + b): the parameters that both classifiers have, and their predictions."""
 
     class_weight: Any = None
+    groups: Any = None
     moderated: bool = True
     polish: bool = False
 
@@ -67,6 +68,7 @@ class SparseClassification(ClassifierMixin, SparseModel):
         pairwise = get_tags(self).input_tags.pairwise
         order, group = (rows.places, rows.places) if pairwise else row_order(rows.X)
         classes = ClassOrder.of(rows.y, rows.weights, order, group)
+        check_class_groups(self.groups, classes.outputs)
         rows = replace(rows, y=classes.codes)
         return (sorted_rows(rows, order, group) if kernel and not pairwise else rows), classes
 
@@ -161,8 +163,8 @@ class SparseClassification(ClassifierMixin, SparseModel):
 
 def _fit_labels(model: Any, candidates: Candidates, rows: Rows, classes: ClassOrder, monitor: FitMonitor) -> Fitted:
     """The fitted model of labels: one output for two classes, one for each of more."""
-    two = len(classes.labels) == 2
-    result = fit_candidates(model, candidates, rows, monitor, likelihood=Bernoulli() if two else Multinomial())
+    likelihood, groups = Bernoulli() if classes.outputs == 1 else Multinomial(), classes.ordered(model.groups)
+    result = fit_candidates(model, candidates, rows, monitor, likelihood=likelihood, groups=groups)
     return Fitted.of(candidates, classes.restored(result), rows.columns)
 
 
@@ -188,9 +190,9 @@ class RelevanceVectorClassifier(SparseClassification):
     """Relevance vector machine: kernel classification with few kernel functions and probabilities.
 
     One candidate function k(·, x_m) is centred at each training point x_m, and the evidence decides which to
-    select, for each output on its own: f(x) = Σ_m w_m k(x, x_m) + b, w_m ~ N(0, 1/α_m), p(y|x) = 1/(1+exp(−f))
-    for two classes and softmax(f) with one output per class for more. The posterior is approximated by a
-    Gaussian at its mode (Laplace), jointly for all outputs [T01, 3; TF03, 2.2].
+    select, for each output on its own unless `groups` says otherwise: f(x) = Σ_m w_m k(x, x_m) + b,
+    w_m ~ N(0, 1/α_m), p(y|x) = 1/(1+exp(−f)) for two classes and softmax(f) with one output per class for more.
+    The posterior is approximated by a Gaussian at its mode (Laplace), jointly for all outputs [T01, 3; TF03, 2.2].
 
     Parameters
     ----------
@@ -332,9 +334,9 @@ class RelevanceVectorClassifier(SparseClassification):
 class SparseBayesClassifier(SparseClassification):
     """Sparse Bayesian logistic regression: the columns of X are the candidates, the evidence selects a few.
 
-    f(x) = Σ_m w_m x_m + b, w_m ~ N(0, 1/α_m), with columns of its own for each output; p(y|x) = 1/(1+exp(−f))
-    for two classes and softmax(f) with one output per class for more. The posterior is approximated by a
-    Gaussian at its mode (Laplace), jointly for all outputs [T01, 3; TF03, 2.2].
+    f(x) = Σ_m w_m x_m + b, w_m ~ N(0, 1/α_m), with columns of its own for each output unless `groups` says
+    otherwise; p(y|x) = 1/(1+exp(−f)) for two classes and softmax(f) with one output per class for more. The
+    posterior is approximated by a Gaussian at its mode (Laplace), jointly for all outputs [T01, 3; TF03, 2.2].
 
     Parameters
     ----------

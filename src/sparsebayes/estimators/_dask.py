@@ -104,6 +104,8 @@ def read_labels(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Any, An
     from sparsebayes.distributed import LabelRows
 
     require_targets(y)
+    if model.groups is not None:
+        refuse_dask(X, f"groups must be None for a Dask collection, got {model.groups!r}")
     rows = LabelRows.of(X, y, sample_weight, check_of(model, X), check_labels)
     encoded = rows.encoded(_class_weights(model.class_weight, rows.classes))
     if len(encoded.classes.labels) < 2:

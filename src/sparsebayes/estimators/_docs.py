@@ -66,9 +66,12 @@ class Parameters:
         to do all the work. If it selects no more, the fit is that without a limit. `path` says what a smaller model
         costs. None for no limit.
     groups : array-like, optional
-        Labels of what shares a precision and is selected together, for Gaussian noise. `SparseBayesRegressor` has a
-        label for each column of X: the dummies of a factor, with one label, are kept or dropped as a whole. A kernel
-        machine has a label for each output: outputs of one label share their functions, others do not.
+        Labels of what shares a precision and is selected together. Regression, for Gaussian noise:
+        `SparseBayesRegressor` has a label for each column of X, and the dummies of a factor, with one label, are kept
+        or dropped as a whole; a kernel machine has a label for each output, and outputs of one label share their
+        functions. Classifiers of more than two classes have a label for each of `classes_`: a function has one
+        precision for all classes of one label, and is selected for all of them or for none; `groups=[0] * n_classes`
+        makes all classes share their functions. None for one precision each.
     unpenalised : array-like of int or bool, optional
         Columns of X, by their numbers or a mask, whose weights have a flat prior and are integrated out as the
         intercept is: they are always in the model, with `alpha_` 0. For Gaussian noise.
@@ -193,7 +196,7 @@ class Attributes:
     trace_ : tuple of Move
         What the solver did, move by move: how many functions it concerned, what it gained, how long it took.
     candidates_ : CandidateScores
-        S, Q, s, q and θ of every candidate at the solution [TF03]; None if there are too many.
+        S, Q, s, q and θ of every candidate at the solution [TF03]; not there if there are too many, or with groups.
     n_iter_ : int
         Iterations of the solver, or rounds that scored all candidates for labels.
     converged_ : bool

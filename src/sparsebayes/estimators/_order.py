@@ -91,6 +91,15 @@ class ClassOrder:
         places = np.asarray([place for place, _ in ranked])
         return cls(labels, places, np.argsort(places)[numbers])
 
+    @property
+    def outputs(self) -> int:
+        """One for two classes, one for each of more."""
+        return 1 if len(self.labels) == 2 else len(self.labels)
+
+    def ordered(self, groups: Any) -> Any:
+        """What a user gives for each class, in the order of the fit; None stays None."""
+        return None if groups is None else np.asarray(groups)[self.places]
+
     def restored(self, result: Result) -> Result:
         """A result in the order of the labels: outputs in their places, for two classes log odds of the second."""
         places, scores = self.places, result.candidates

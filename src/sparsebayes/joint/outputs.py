@@ -20,7 +20,7 @@ import numpy as np
 from sparsebayes._array import Array, asfloat64, namespace, to_numpy
 from sparsebayes.core.posterior import SMALL_RESIDUAL, State
 from sparsebayes.core.solver import Solution, Solver
-from sparsebayes.joint.rescaled import Rescaled
+from sparsebayes.groups.rescaled import Rescaled
 from sparsebayes.solvers.monitor import FitMonitor
 
 ROUNDS = 30  # of solving and scaling in turn, at most

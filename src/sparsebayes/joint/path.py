@@ -50,6 +50,12 @@ class JointRequest:
             given = f"an array of shape {np.shape(y)}" if what == "y" else "a value"
             raise ValueError(f"{what} needs Gaussian noise, got {given} with likelihood={likelihood!r}.")
 
+    def refuse_remote(self) -> None:
+        """Raise ValueError for groups or columns without a prior of rows that stay where they are."""
+        if self.wanted:
+            what = "groups" if self.groups is not None else "unpenalised"
+            raise ValueError(f"{what} must be None for labels or kernels on Dask; pass arrays, such as Phi.compute().")
+
     def sharing(self, M: int, outputs: Outputs | None = None) -> Sharing:
         """Which of M columns share a precision."""
         groups, unpenalised = check_groups(self.groups, M), check_unpenalised(self.unpenalised, M)

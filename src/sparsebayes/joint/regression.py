@@ -15,9 +15,9 @@ from sparsebayes.core.quadratic import Quadratic
 from sparsebayes.core.result import Result
 from sparsebayes.core.solver import Solver
 from sparsebayes.core.units import Units
+from sparsebayes.groups.prior import share
+from sparsebayes.groups.rescaled import Rescaled, norms_of_groups
 from sparsebayes.joint.outputs import Outputs, noise_of_each
-from sparsebayes.joint.prior import share
-from sparsebayes.joint.rescaled import Rescaled, norms_of_groups
 from sparsebayes.joint.result import joint_result
 from sparsebayes.joint.unpenalised import Projection
 from sparsebayes.solvers.active_set import ActiveSet

@@ -23,7 +23,7 @@ from sparsebayes import _array as xa
 from sparsebayes._array import Array, Indices, NotPositiveDefinite, take, to_numpy
 from sparsebayes.core.quadratic import Products, Quadratic
 from sparsebayes.core.units import NothingToModel, Units
-from sparsebayes.joint.rescaled import Rescaled
+from sparsebayes.groups.rescaled import Rescaled
 
 IN_SPAN = 1e-10  # squared norm of what is left of a unit column without its projection: it lies in the span
 

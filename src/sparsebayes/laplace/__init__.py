@@ -1,7 +1,7 @@
 """Likelihoods that are not Gaussian: labels, noise with lighter tails, and likelihoods that a user defines.
 
 The posterior is approximated by a Gaussian around its mode [T01, 3.1]. Read the files in this order:
-`likelihood`, `classes`, `linearised`, `rows`, `mode`, `polish`, `loop`, `candidates`, `path`; then
+`likelihood`, `classes`, `linearised`, `rows`, `sharing`, `mode`, `polish`, `loop`, `candidates`, `path`; then
 `generalized_normal` and `noise` for noise with parameters of its own, and for probabilities `averaging`, `predictions`
 and `process`.
 """
@@ -14,6 +14,7 @@ from sparsebayes.laplace.path import LaplacePath
 from sparsebayes.laplace.predictions import f_covariance, link_inputs, log_probabilities
 from sparsebayes.laplace.process import ProcessClassifier, SparseProcess
 from sparsebayes.laplace.settings import LaplaceSettings, NoiseSettings, ProcessSettings
+from sparsebayes.laplace.sharing import check_class_groups
 
 __all__ = [
     "Bernoulli",
@@ -29,6 +30,7 @@ __all__ = [
     "ProcessClassifier",
     "ProcessSettings",
     "SparseProcess",
+    "check_class_groups",
     "check_label_vector",
     "f_covariance",
     "link_inputs",

@@ -43,7 +43,7 @@ class AllCandidates:
         rows = rough.fit.rows
         J, alpha, _, _ = solution.model.on(rows)
         scores = rough.fit.modes.state(solution.mode.expansion, J, alpha).scores
-        others = ~np.isin(rows.numbers(np.arange(rows.size)), functions)
+        others = ~np.isin(rows.numbers(np.arange(len(scores.gain))), functions)
         theta = float(to_numpy(scores.theta)[others].max(initial=-np.inf))
         gain = float(to_numpy(scores.gain)[others].max(initial=0.0))
         return replace(solution, others=(theta, gain))

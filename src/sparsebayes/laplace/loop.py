@@ -35,6 +35,7 @@ from sparsebayes.laplace.mode import Mode, Model, Modes
 from sparsebayes.laplace.polish import maximise_evidence
 from sparsebayes.laplace.rows import LaplaceRows
 from sparsebayes.laplace.settings import LaplaceSettings
+from sparsebayes.laplace.sharing import of_candidates
 from sparsebayes.solvers.active_set.exchange import independent
 from sparsebayes.solvers.monitor import FitMonitor
 
@@ -106,14 +107,14 @@ class LaplaceFit:
         """Rounds until no addition gains, from a model if one is known."""
         monitor = self.monitor
         mode = self._initialise() if start is None else self.settle(self.modes.of(start), monitor.tol)
-        monitor.note("initialised" if start is None else "settled", len(mode.J), mode.state)
+        monitor.note("initialised" if start is None else "settled", mode.state.size, mode.state)
         while True:
             going = monitor.record(mode.state)
             state = self.modes.state(mode.expansion, mode.J, mode.alpha)
             following = self._round(mode, state) if going else None
             if following is None:
                 return self._finished(mode, state) if going else LaplaceSolution(self, mode, state, False)
-            monitor.note("round", len(np.setdiff1d(following.J, mode.J)), following.state)
+            monitor.note("round", len(np.unique(following.owner[~np.isin(following.J, mode.J)])), following.state)
             mode = following
             del state  # the rows of G that it holds need not outlive the round
 
@@ -121,7 +122,7 @@ class LaplaceFit:
         """The end: α that found no rest, or all α if `polished`, go to the highest evidence; last additions."""
         highest: Mode | None = self._highest(mode) if mode.restless or self.polished else mode
         if highest is not None and highest is not mode:
-            self.monitor.note("polished", len(highest.J), highest.state)
+            self.monitor.note("polished", highest.state.size, highest.state)
         trials = Trials.of(mode, self.rows.y.shape[0], self.modes.settings)
         while highest is not None:
             if highest is not mode:
@@ -273,21 +274,22 @@ class LaplaceFit:
                 return mode
             before = mode.objective
             state = polish(mode.state)
-            ratio = state.alpha * take(mode.linear.scale, state.J) ** 2 / take(mode.alpha, state.J)
+            kept, alpha, _ = of_candidates(state)
+            ratio = alpha * take(self.modes.scale(mode.linear), kept) ** 2 / take(mode.alpha, kept)
             step = np.log(to_numpy(ratio))
             if np.abs(step).max() < tol and state.size == mode.state.size:
                 return mode
             damping = damping.after(step)
             if damping.idle >= settings.patience and damping.size > settings.rough:
                 break
-            following = self._moved(mode, state.J, ratio**damping.factor)
+            following = self._moved(mode, kept, ratio**damping.factor)
             if following is mode:
                 return mode
             mode = following
         return mode if damping.size <= settings.rough else replace(best, restless=True)
 
     def _moved(self, mode: Mode, kept: np.ndarray, ratio: Array) -> Mode:
-        """The mode of the functions at the positions `kept`, each α multiplied by its `ratio`.
+        """The mode of the candidates at the positions `kept`, each α multiplied by its `ratio`.
 
         With `climbing` the step in log α is halved until the evidence rises; `mode` itself if it never does.
         """

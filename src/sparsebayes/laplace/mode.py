@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -14,6 +13,14 @@ from sparsebayes.core.prior import Prior
 from sparsebayes.laplace.linearised import Expansion, Linearised
 from sparsebayes.laplace.rows import LaplaceRows
 from sparsebayes.laplace.settings import LAPLACE, LaplaceSettings
+from sparsebayes.laplace.sharing import (
+    common_scale,
+    functions_of,
+    grouped,
+    linear_of,
+    of_candidates,
+    owners,
+)
 
 UNIT_NOISE = GaussianNoise(1.0, estimate=False)
 
@@ -23,7 +30,8 @@ class Mode:
     """The mode of the weights at precisions α, and the Gaussian around it.
 
     J : candidates, ascending.  alpha, w : (S,) on the scaled columns.  b : intercepts (K,).
-    linear : the expansion at the mode, of these candidates.  state : posterior and evidence there.
+    linear : the expansion at the mode, of these candidates.  state : posterior and evidence there; its functions are
+        these candidates or, if outputs share their functions, groups of them.
     reached : whether it is the mode: weights of functions nearly alike may be too large for Newton's method.
         The evidence is that of the quadratic, and means nothing if the mode is far.
     restless : whether no α was found where its derivative with the curvature held fixed vanishes.
@@ -50,6 +58,11 @@ class Mode:
     def expansion(self) -> Expansion:
         """The expansion around the mode."""
         return self.linear.expansion
+
+    @property
+    def owner(self) -> np.ndarray:
+        """The function of the state that each candidate belongs to, (S,)."""
+        return owners(self.state.problem)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,12 +100,14 @@ class Modes:
 
     prior : resolved for the number of rows.
     target_scale : τ if y is a target divided by τ, for priors whose parameters have units.
+    groups : (K,) a label 0, 1, … for each output: those of one label share their functions; None for none.
     """
 
     rows: LaplaceRows
     prior: Prior
     target_scale: float = 1.0
     settings: LaplaceSettings = LAPLACE
+    groups: np.ndarray | None = None
 
     def of(self, model: Model) -> Mode:
         """The mode at the precisions of a model, from its weights."""
@@ -104,9 +119,9 @@ class Modes:
         f, last = rows.predictor(held, w, b), np.inf
         for _ in range(settings.newton_steps):
             linear = rows.linearise(held, rows.expand(f))
-            state = self._problem(linear, J).start(range(len(J)), alpha / linear.scale**2, 1.0)
+            state = self._start(self._problem(linear, J), np.arange(len(J)), alpha)
             mode = Mode(J, alpha, w, b, linear, state)
-            goal = state.mean / linear.scale
+            goal = of_candidates(state)[2] / self.scale(linear)
             goal_b = linear.intercept(goal)
             goal_f = rows.predictor(held, goal, goal_b)
             predicted = _predicted_gain(mode, goal, goal_f - f)
@@ -138,10 +153,9 @@ class Modes:
 
         Newton's method starts where the quadratic has its maximum or, if that is worse, from `before`.
         """
-        rows, linear, order = self.rows, linear_of(state.problem), np.argsort(state.J)
-        J = state.J[order]
-        scale = take(linear.scale, J)
-        alpha, w = take(state.alpha, order) * scale**2, take(state.mean, order) / scale
+        rows, linear, (J, alpha, w) = self.rows, linear_of(state.problem), of_candidates(state)
+        scale = take(self.scale(linear), J)
+        alpha, w = alpha * scale**2, w / scale
         near = (0 * w, rows.start()) if before is None else (_weights(before, J, rows.size), before.b)
         held = rows.held(J)
 
@@ -157,23 +171,27 @@ class Modes:
 
     def state(self, expansion: Expansion, J: np.ndarray, alpha: Array) -> State:
         """The model (J, α) in the problem of all candidates around an expansion."""
-        problem = self.among_all(expansion)
-        return problem.start(J, alpha / take(linear_of(problem).scale, J) ** 2, 1.0)
+        return self._start(self.among_all(expansion), J, alpha)
+
+    def scale(self, linear: Linearised) -> Array:
+        """What the candidates of `linear` are divided by in their problem, (C,)."""
+        return linear.scale if self.groups is None else common_scale(linear, self.groups)
 
     def unit(self, linear: Linearised, J: np.ndarray) -> Array:
         """What turns the α of the candidates J, those of `linear`, into the user's, (C,)."""
         norms = take(self.rows.design.norms, self.rows.split(J)[0])
-        return namespace(norms).clip(linear.scale * norms / self.target_scale, 1e-150, 1e150) ** 2
+        return namespace(norms).clip(self.scale(linear) * norms / self.target_scale, 1e-150, 1e150) ** 2
 
     def _problem(self, linear: Linearised, J: np.ndarray) -> Problem:
         """The problem of the candidates J, those of `linear`."""
         unit = self.prior.units(self.unit(linear, J), self.rows.numbers(J))
-        return Problem(linear.quadratic(), self.prior, UNIT_NOISE, unit)
+        problem = Problem(linear.quadratic(), self.prior, UNIT_NOISE, unit)
+        return problem if self.groups is None else grouped(problem, linear, self.scale(linear), self.groups)
 
-
-def linear_of(problem: Problem) -> Any:
-    """The `Linearised` products that the quadratic of a problem is made of."""
-    return problem.quadratic.products
+    def _start(self, problem: Problem, J: np.ndarray, alpha: Array) -> State:
+        """The state of the candidates J of a problem at precisions α (S,) of the scaled columns."""
+        alpha, (functions, first) = alpha / take(self.scale(linear_of(problem)), J) ** 2, functions_of(problem, J)
+        return problem.start(functions, alpha if first is None else take(alpha, first), 1.0)
 
 
 def _weights(mode: Mode, J: np.ndarray, size: int) -> Array:

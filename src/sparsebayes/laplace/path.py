@@ -19,10 +19,11 @@ from sparsebayes.laplace.candidates import AllCandidates
 from sparsebayes.laplace.classes import Bernoulli
 from sparsebayes.laplace.likelihood import Encoded, LaplaceLikelihood, host
 from sparsebayes.laplace.loop import LaplaceFit, LaplaceSolution
-from sparsebayes.laplace.mode import Modes, linear_of
+from sparsebayes.laplace.mode import Modes
 from sparsebayes.laplace.polish import evidence_hessian, evidence_slope
 from sparsebayes.laplace.rows import LaplaceRows
 from sparsebayes.laplace.settings import LAPLACE, LaplaceSettings
+from sparsebayes.laplace.sharing import check_class_groups, linear_of
 from sparsebayes.solvers.active_set import ActiveSet
 from sparsebayes.solvers.candidates import CandidateScores
 from sparsebayes.solvers.certificate import GAIN_TOLERANCE, Certificate, certify
@@ -51,6 +52,8 @@ class LaplacePath:
         What the loop depends on.
     polish : bool
         Whether α ends where the Laplace evidence itself is highest, the curvature moving with α.
+    groups : array-like of shape (K,), optional
+        A label for each of K > 2 classes: those of one label share their functions, each with one precision.
     """
 
     operator: Operator
@@ -60,6 +63,7 @@ class LaplacePath:
     likelihood: LaplaceLikelihood
     settings: LaplaceSettings = LAPLACE
     polish: bool = False
+    groups: Any = None
     default_solver = ActiveSet()
 
     def fit(self, prior: Prior, solver: Solver, monitor: FitMonitor) -> Result:
@@ -80,10 +84,11 @@ class LaplacePath:
             The model in the user's units, with one or more outputs.
         """
         likelihood, y, classes = encode_rows(self.operator, self.y, self.weights, self.likelihood)
+        groups = check_class_groups(self.groups, likelihood.outputs)
 
         def fit_of(operator: Operator, functions: np.ndarray | None) -> LaplaceFit:
             rows = LaplaceRows(operator, y, likelihood, self.weights, self.fit_intercept, functions)
-            modes = Modes(rows, prior.resolve(rows.n), settings=self.settings)
+            modes = Modes(rows, prior.resolve(rows.n), settings=self.settings, groups=groups)
             return LaplaceFit(modes, solver, monitor, polished=self.polish)
 
         end = AllCandidates(self.operator, self.settings).run(fit_of)
@@ -142,7 +147,8 @@ def report(end: LaplaceSolution, units: Units, monitor: FitMonitor, **known: Any
     """
     mode, rows, tau, model = end.mode, end.fit.rows, units.target_scale, end.model
     linear, (norms, means, own) = mode.linear, rows.scales(mode.J)
-    units, root = units.with_columns(model.function, norms * linear.scale, means), tau * linear.root
+    scale, root = end.fit.modes.scale(linear), tau * linear.root
+    units = units.with_columns(model.function, norms * scale, means)
     state, every = end.among_all, np.arange(rows.size)
     unit = end.fit.modes.unit(linear_of(state.problem), every)
     return replace(

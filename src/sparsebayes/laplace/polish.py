@@ -25,6 +25,7 @@ import numpy as np
 from sparsebayes._array import Array, NotPositiveDefinite, asfloat64, namespace, take, to_numpy
 from sparsebayes.core.newton import gradient_and_hessian
 from sparsebayes.laplace.mode import Mode, Modes
+from sparsebayes.laplace.sharing import units_of_functions
 
 DIFFERENCE = 1e-5  # in log α and log ν², for derivatives by differences
 
@@ -58,50 +59,55 @@ POLISH = PolishSettings()
 def evidence_slope(modes: Modes, mode: Mode) -> np.ndarray:
     """∂(Laplace evidence + log priors)/∂ log α at a mode, the mode moving with α, (S,)."""
     state, linear, rows = mode.state, mode.linear, modes.rows
-    slopes = _output_slopes(mode)
+    slopes = _output_slopes(modes, mode)
     spread = -0.5 * state.covariance
-    inner = spread + namespace(spread).eye(state.size) * _slope_by_scale(modes, mode)[None, :]
+    inner = spread + namespace(spread).eye(len(mode.J)) * _slope_by_scale(modes, mode)[None, :]
     pairs = [[namespace(f).sum((f @ inner) * g, axis=1) for g in slopes] for f in slopes]
     root = linear.root @ linear.root.T
     xp = namespace(spread)
     H = xp.stack([xp.stack(each, axis=1) for each in pairs], axis=1) - 0.5 * root[None, :, :]
     v = rows.counts[:, None] * rows.likelihood.curvature_slope(rows.y, mode.expansion.f, H)
     along = sum(v[:, k] @ slope for k, slope in enumerate(slopes)) @ state.covariance
-    return to_numpy(gradient_and_hessian(state, False)[0] - state.alpha * state.mean * along)
+    moving = state.of_functions(state.column_alpha * state.mean * along)
+    return to_numpy(gradient_and_hessian(state, False)[0] - moving)
 
 
-def _output_slopes(mode: Mode) -> list[Array]:
-    """D: the derivatives (N, S) of each output by the weights of the unit columns, the intercepts following."""
-    linear, candidates = mode.linear, mode.linear.candidates
-    columns = candidates.design.columns(candidates.function) / linear.scale[None, :]
-    following = linear.root @ (linear.side / linear.scale[:, None]).T  # (K, S)
-    own = asfloat64(candidates.output[None, :] == np.arange(linear.root.shape[0])[:, None], like=columns)
+def _output_slopes(modes: Modes, mode: Mode) -> list[Array]:
+    """D: the derivatives (N, S) of each output by the weights of the state, the intercepts following."""
+    linear, candidates, J = mode.linear, mode.linear.candidates, mode.state.active.J
+    scale = take(modes.scale(linear), J)
+    columns = candidates.design.columns(candidates.function[J]) / scale[None, :]
+    following = linear.root @ (take(linear.side, J) / scale[:, None]).T  # (K, S)
+    own = asfloat64(candidates.output[J][None, :] == np.arange(linear.root.shape[0])[:, None], like=columns)
     return [columns * own[k, :][None, :] - following[k, :][None, :] for k in range(own.shape[0])]
 
 
 def _slope_by_scale(modes: Modes, mode: Mode) -> Array:
-    """∂ log p/∂ log ν² of each function at given α of its column, by central differences, (S,).
+    """∂ log p/∂ log ν² for each weight of the state at given α of its column, by central differences, (S,).
 
-    A prior on α in the user's units has 0, one on columns of unit norm in the metric B has not.
+    A prior on α in the user's units has 0, one on columns of unit norm in the metric B has not. The ν² of a group is
+    the mean of those of its d columns, each of which has a d-th of the derivative.
     """
-    state, prior, numbers = mode.state, modes.prior, modes.rows.numbers(mode.J)
-    if prior.flat:
-        return 0 * state.alpha
+    state, numbers = mode.state, modes.rows.numbers(mode.J)
+    if modes.prior.flat:
+        return 0 * state.column_alpha
 
     def log_density(change: float) -> Array:
-        unit = prior.units(modes.unit(mode.linear, mode.J) * math.exp(change), numbers)
-        return prior.log_density(state.alpha * math.exp(-change), state.beta, unit)
+        unit = modes.prior.units(modes.unit(mode.linear, mode.J) * math.exp(change), numbers)
+        unit = units_of_functions(state.problem, unit)
+        return state.problem.prior.log_density(state.alpha * math.exp(-change), state.beta, unit)
 
-    return (log_density(DIFFERENCE) - log_density(-DIFFERENCE)) / (2 * DIFFERENCE)
+    slope = (log_density(DIFFERENCE) - log_density(-DIFFERENCE)) / (2 * DIFFERENCE * state.sizes)
+    return take(slope, mode.owner[state.active.J])
 
 
 def evidence_hessian(modes: Modes, mode: Mode) -> np.ndarray:
     """The second derivatives of the Laplace evidence by log α, from differences of its slopes, (S, S)."""
     columns = []
-    for i in range(len(mode.J)):
+    for i in range(mode.state.size):
         sides = []
         for change in (DIFFERENCE, -DIFFERENCE):
-            factor = np.where(np.arange(len(mode.J)) == i, math.exp(change), 1.0)
+            factor = np.where(mode.owner == i, math.exp(change), 1.0)
             alpha = mode.alpha * asfloat64(factor, like=mode.alpha)
             sides.append(evidence_slope(modes, modes.find(mode.J, alpha, mode.w, mode.b)))
         columns.append((sides[0] - sides[1]) / (2 * DIFFERENCE))
@@ -168,7 +174,7 @@ def _risen(
     for halving in range(settings.halvings):
         share = 0.5**halving
         with suppress(NotPositiveDefinite):
-            alpha = mode.alpha * asfloat64(np.exp(share * step), like=mode.alpha)
+            alpha = mode.alpha * asfloat64(np.exp(share * step[mode.owner]), like=mode.alpha)
             trial = modes.find(mode.J, alpha, mode.w, mode.b)
             if trial.reached and trial.objective >= mode.objective + settings.sufficient * share * predicted:
                 return trial, share
@@ -180,13 +186,13 @@ def _without_useless(modes: Modes, start: Mode, mode: Mode, settings: PolishSett
 
     Tried are those that are useless with B held fixed, and those whose α has run far up, the least useful first.
     """
-    if len(mode.J) == 1:
+    if mode.state.size == 1:
         return None
     risen = np.log(to_numpy(mode.alpha) / to_numpy(start.alpha)) > settings.far
-    doubtful = np.union1d(mode.state.useless, np.flatnonzero(risen))
+    doubtful = np.union1d(mode.state.useless, mode.owner[risen])
     gain = to_numpy(mode.state.keep_gain)
     for i in doubtful[np.argsort(gain[doubtful], kind="stable")].tolist():
-        kept = np.delete(np.arange(len(mode.J)), i)
+        kept = np.flatnonzero(mode.owner != i)
         with suppress(NotPositiveDefinite):
             trial = modes.find(mode.J[kept], take(mode.alpha, kept), take(mode.w, kept), mode.b)
             if trial.reached and trial.objective > mode.objective:

@@ -11,8 +11,8 @@ from sparsebayes.core.noise import GaussianNoise
 from sparsebayes.core.posterior import Problem
 from sparsebayes.core.prior import Uniform
 from sparsebayes.core.quadratic import DenseQuadratic
-from sparsebayes.joint.prior import share
-from sparsebayes.joint.rescaled import Rescaled
+from sparsebayes.groups.prior import share
+from sparsebayes.groups.rescaled import Rescaled
 from sparsebayes.priors import Smoothness
 from sparsebayes.rows.memory import summarise
 from sparsebayes.solvers.active_set.relaxed import (
