@@ -59,7 +59,8 @@ class ScaledRows(ScaledColumns, RowProducts):
     def posterior(self, J: Indices, alpha: Array, beta: float) -> tuple[Array, Array] | None:
         """μ and diag Σ with the functions J active at α, through C = I/β + ΦA⁻¹Φᵀ (N, N).
 
-        μ = A⁻¹ΦᵀC⁻¹t and Σ_mm = 1/α − φᵀC⁻¹φ/α². None if there are many rows, if the columns are too large for memory, or sparse.
+        μ = A⁻¹ΦᵀC⁻¹t and Σ_mm = 1/α − φᵀC⁻¹φ/α². None if there are many rows, or columns that are sparse or too large
+        for memory.
         """
         N, J = int(self.t.shape[0]), np.asarray(J, dtype=np.int64)
         if N > MANY_ROWS or N * self.size > affordable() or self.operator.is_sparse:
