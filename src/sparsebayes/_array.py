@@ -266,7 +266,17 @@ def roots_of_squares(A: Array, C: Array, constant: float) -> Array:
 
 def row_squares(X: Array) -> Array:
     """Σ_k x_mk² of every row of X (m, k); the squares of X (m,)."""
-    return X * X if X.ndim == 1 else row_products(X, X)
+    return row_inner(X, X)
+
+
+def row_inner(X: Array, Y: Array) -> Array:
+    """Σ_k x_mk y_mk of every row of X and Y (m, k); the products of X and Y (m,)."""
+    return X * Y if X.ndim == 1 else row_products(X, Y)
+
+
+def combined_rows(weights: Array, X: Array) -> Array:
+    """Σ_s w_s x_s of the rows of X (s, m), (m,); for weights (s, k) one such sum each, (m, k)."""
+    return weights @ X if weights.ndim == 1 else X.T @ weights
 
 
 def row_lengths(X: Array) -> Array:

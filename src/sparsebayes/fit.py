@@ -338,7 +338,7 @@ def path_for(
     gaussian = isinstance(likelihood, Gaussian)
     by_class = request.groups if isinstance(likelihood, ClassLikelihood) else None
     joint = request if by_class is None else replace(request, groups=None)
-    if joint.wanted or has_outputs(y):
+    if joint.wanted or (has_outputs(y) and not isinstance(likelihood, ClassLikelihood)):
         joint.require_gaussian(likelihood, y)
 
         def build(weights: Array | None, noise: NoiseOptions) -> Path:

@@ -200,7 +200,7 @@ def test_constant_outputs_are_their_constants():
         ({"unpenalised": np.arange(15)}, "unpenalised names all 15 columns"),
         ({"unpenalised": [0.5]}, "unpenalised must be a list of column numbers"),
         ({"noise_variance": [1.0, 2.0]}, "one for each of 3 outputs"),
-        ({"likelihood": "bernoulli"}, "needs Gaussian noise"),
+        ({"likelihood": "generalized-normal"}, "needs Gaussian noise"),
     ],
 )
 def test_bad_arguments_get_one_sentence(options, message):

@@ -73,10 +73,11 @@ def gradient_and_hessian(state: State, with_noise: bool) -> tuple[Array, Array]:
     root = xp.sqrt(state.column_alpha)
     scaled_factor = state.inverse_factor * root[None, :]
     B = xa.lower_gram(scaled_factor)  # A^½ΣA^½
-    power = state.alpha * state.power  # αμ²
+    weight = xa.scaled_rows(state.mean, root)
+    power = state.of_functions(xa.row_squares(weight))  # αμ²
     shrink = state.sizes - state.gamma  # α diag Σ
     gradient = 0.5 * (state.gamma - power) + first
-    hessian = state.of_functions((0.5 * B + xa.outer(xa.scaled_rows(state.mean, root))) * B)
+    hessian = state.of_functions((0.5 * B + xa.outer(weight)) * B)
     # the sum over j of α_j Σ_ij (½ Σ_ij + μ_i μ_j), times α_i, is ½ α_i (ΣAΣ)_ii + α_i μ_i (ΣAμ)_i
     side = 0.5 * shrink - xp.sum(hessian, axis=1)
     hessian = xa.add_diagonal(hessian, second - 0.5 * (shrink + power))

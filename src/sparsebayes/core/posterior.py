@@ -124,7 +124,7 @@ class State:
     def evidence(self) -> float:
         """L. The misfit as residual plus penalty is stationary in μ, so that an error in μ is squared."""
         quadratic = self.problem.quadratic
-        misfit = self.beta * self.residual + float(self.alpha @ self.power)
+        misfit = self.beta * self.residual + xa.inner(xa.scaled_rows(self.mean, self.column_alpha), self.mean)
         root = xa.diagonal(self.inverse_factor)
         log_det = xa.total(quadratic.xp.log(self.column_alpha * root * root))
         return 0.5 * (quadratic.n * math.log(self.beta / (2 * math.pi)) - misfit + log_det) + quadratic.offset
@@ -215,7 +215,7 @@ class Scores:
     def __init__(self, state: State) -> None:
         problem, beta, quadratic = state.problem, state.beta, state.problem.quadratic
         rows = quadratic.rows(state.active.J)
-        Q = beta * (quadratic.h - rows.T @ state.mean)
+        Q = beta * (quadratic.h - xa.combined_rows(state.mean, rows))
         self.whitened = xa.lower_times(state.inverse_factor, rows)  # in place of the rows
         self._factors(state, Q)
         alpha = problem.prior.maximise(self.S, self.q, beta, problem.unit)

@@ -102,10 +102,9 @@ class Units:
         """
         tau, columns = self.target_scale, getattr(state, "active", state).J
         order = np.argsort(columns)
-        J = columns[order]
+        J, alpha = columns[order], getattr(state, "column_alpha", state.alpha)
         factor, means = tau / take(self.norms, J), take(self.means, J)
         mean = xa.scaled_rows(take(state.mean, order), factor)
-        alpha = getattr(state, "column_alpha", state.alpha)
         spread, shift = tau**2 / (state.beta * self.n) if self.center else 0.0, means @ mean
         return {
             "active": self.kept[J],

@@ -43,11 +43,15 @@ class ScaledRows(ScaledColumns, RowProducts):
         return V if self.weights is None else self.weights[:, None] * V
 
     def rows(self, J: Indices) -> Array:
-        """G[J, :], by one pass for the whole batch."""
+        """G[J, :], by one pass for the whole batch; of sparse columns few are made dense at a time."""
+        if self.operator.is_sparse and len(J) > BATCH:
+            return namespace(self.t).concat([self.rows(J[k : k + BATCH]) for k in range(0, len(J), BATCH)], axis=0)
         return self.adjoint(self.weighted(self.columns(J))).T
 
     def block(self, J: Indices) -> Array:
         """G[J, J]."""
+        if self.operator.is_sparse and len(J) > BATCH:
+            return take(self.rows(J), J, axis=1)
         columns = self.columns(J)
         return columns.T @ self.weighted(columns)
 
@@ -80,7 +84,9 @@ class ScaledRows(ScaledColumns, RowProducts):
 
     def residual(self, J: Indices, weights: Array) -> Any:
         """‖t − Φ_J w‖² of the scaled problem, of every output, from the rows themselves."""
-        error = self.t - self.columns(J) @ weights
+        error, step = self.t, BATCH if self.operator.is_sparse else max(len(J), 1)
+        for k in range(0, len(J), step):
+            error = error - self.columns(J[k : k + step]) @ weights[k : k + step, ...]
         if self.t.ndim == 2:
             return namespace(error).sum(error * self.weighted(error), axis=0)
         return float(namespace(error).sum(error[:, None] * self.weighted(error[:, None])))

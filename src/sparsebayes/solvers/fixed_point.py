@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import brentq
 
-from sparsebayes._array import Array, NotPositiveDefinite, asfloat64, at_least, to_numpy, total
+from sparsebayes._array import Array, NotPositiveDefinite, asfloat64, at_least, row_inner, scaled_rows, to_numpy, total
 from sparsebayes.core.newton import polish
 from sparsebayes.core.posterior import Problem, State
 from sparsebayes.core.solver import Effort, Monitor, Solution, Solver
@@ -90,7 +90,8 @@ class FixedPoint(Solver):
 def mackay_step(state: State, power: float = 1.0) -> tuple[Array, float]:
     """α = (γ+2u)/(μ²+2v/α), moved `power` times as far in log α; and the noise that goes with γ."""
     gamma = at_least(state.gamma, 1e-14)
-    wanted, shrink = gamma, state.alpha * state.power
+    wanted = gamma
+    shrink = state.of_functions(row_inner(scaled_rows(state.mean, state.column_alpha), state.mean))  # αμ²
     if not state.problem.prior.flat:
         up, down = state.problem.prior.slopes(state.alpha, state.beta, state.unit)
         wanted, shrink = wanted + 2 * up, shrink + 2 * down

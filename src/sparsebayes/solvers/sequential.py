@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparsebayes._array import asfloat64, row_lengths, to_numpy
+from sparsebayes._array import asfloat64, combined_rows, row_lengths, to_numpy
 from sparsebayes._checks import require_whole
 from sparsebayes.core.groups import GroupedState
 from sparsebayes.core.newton import polish
@@ -217,7 +217,7 @@ class Table:
         rows = quadratic.rows(state.J)
         whitened = state.inverse_factor @ rows
         self.S = to_numpy(self.beta - self.beta**2 * quadratic.xp.sum(whitened * whitened, axis=0)).copy()
-        self.Q = to_numpy(self.beta * (quadratic.h - rows.T @ state.mean)).copy()
+        self.Q = to_numpy(self.beta * (quadratic.h - combined_rows(state.mean, rows))).copy()
         self.unit = to_numpy(self.problem.unit)
         self.objective = state.objective
         self.broken = False

@@ -14,6 +14,7 @@ functions that are needed are among them. So
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -35,6 +36,8 @@ class RelaxedSettings:
     ----------
     scarce : float
         Rows per candidate below which there is such a start. Kernels have one row per candidate, and have none.
+    strict : float
+        A prior is strict enough if its threshold is at least 1 plus so many times log n: 1 is "bic", 2 is "ric".
     candidates : int
         With more candidates than this there is no such start: the EM updates cost the cube of their number,
     by_rows : int
@@ -60,6 +63,7 @@ class RelaxedSettings:
     """
 
     scarce: float = 0.9
+    strict: float = 1.5
     candidates: int = 1000
     by_rows: int = 20_000
     noise: tuple[float, float] = (1e-2, 1e-5)
@@ -80,10 +84,18 @@ RELAXED = RelaxedSettings()
 
 
 def relaxable(problem: Problem, settings: RelaxedSettings = RELAXED) -> bool:
-    """Whether a problem has fewer rows than candidates, not too many of them, and a prior that is not uniform."""
+    """Whether a problem has fewer rows than candidates, not too many of them, and a strict prior.
+
+    Under a lenient one, such as "bic", rich models are higher themselves, and of no use. Groups and several outputs
+    have more rows for each precision.
+    """
     quadratic = problem.quadratic
-    few = quadratic.size <= (settings.by_rows if _by_rows(problem) else settings.candidates)
-    return bool(few and quadratic.n < settings.scarce * quadratic.size and not problem.prior.flat)
+    if problem.prior.flat or not quadratic.n < settings.scarce * quadratic.size:
+        return False
+    shared = quadratic.h.ndim == 2 or problem.size < quadratic.size
+    if not shared and problem.prior.threshold < 1 + settings.strict * math.log(max(quadratic.n, 1.0)):
+        return False
+    return quadratic.size <= (settings.by_rows if _by_rows(problem) else settings.candidates)
 
 
 def relaxed(problem: Problem) -> Problem:
@@ -116,7 +128,7 @@ def pruned_by_em(problem: Problem, settings: RelaxedSettings = RELAXED) -> State
                 model = model.updated(1 / (noise * power), settings.power).below(settings.hopeless * first)
             model = model.smallest(settings.richest)
         model = model.smallest(settings.rich)
-        held = replace(model.problem, noise=GaussianNoise(1 / (powers[-1] * power), estimate=False))
+        held = replace(model.problem, noise=GaussianNoise(1 / (float(powers[-1]) * power), estimate=False))
         return held.start(model.J, asfloat64(model.alpha, like=quadratic.h), held.noise.beta)
     except NotPositiveDefinite:
         return None
