@@ -141,7 +141,7 @@ def test_bad_arguments_beside_arrays_on_disk_and_chunks():
     with sklearn.config_context(working_memory=1e-4):
         for bad, message in (
             (T[:4], r"^y must have one value per row of X: X has 12 rows, but y has shape \("),
-            (PHI, r"^y should be a 1d array, got an array of shape \(12, "),
+            (np.ones((12, 2, 2)), r"^y should be a 1d array, got an array of shape \(12, "),
             (None, r"^The fit requires y to be passed, but the target y is None\.$"),
             (Dataset(T[:5]), r"^y must have one value per row of X: X has 12 rows, but y has shape \("),
         ):
