@@ -53,7 +53,8 @@ class RelaxedSettings:
     rich, richest : float
         Most functions per row at the end, and after the updates at one noise: of more, those with the smallest α.
     largest : float
-        Most columns per row of a model that such a start may lead to: almost as many as rows follow the noise.
+        Most columns per row of a model that such a start may lead to, for one output: almost as many as rows follow
+        the noise.
     deleted : float
         Share of the functions that is deleted at a time, at least one function.
     gain : float
@@ -191,8 +192,13 @@ def collapsed(state: State) -> bool:
 
 
 def crowded(state: State, settings: RelaxedSettings = RELAXED) -> bool:
-    """Whether an estimated noise cannot be trusted, since there are almost as many columns as rows."""
-    return state.problem.noise.estimate and len(state.active.J) > settings.largest * state.problem.quadratic.n
+    """Whether an estimated noise cannot be trusted, since there are almost as many columns as rows.
+
+    T outputs leave T times as many residuals to estimate it from.
+    """
+    outputs = 1 if state.mean.ndim == 1 else int(state.mean.shape[1])
+    most = (1 - (1 - settings.largest) / outputs) * state.problem.quadratic.n
+    return state.problem.noise.estimate and len(state.active.J) > most
 
 
 def higher(rival: State, incumbent: State, least_gain: float) -> bool:
