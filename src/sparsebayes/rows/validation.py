@@ -89,11 +89,12 @@ def as_vector(y: Any) -> np.ndarray:
     """y as a NumPy vector; a column vector is taken with a warning."""
     if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "fiub":
         return y
-    if np.ndim(y) > 2:
-        raise ValueError(f"y should be a 1d array, got an array of shape {np.shape(y)} instead.")
-    if len(getattr(y, "shape", ())) == 2 and y.shape[1] == 1:
+    shape = tuple(getattr(y, "shape", ()))
+    if len(shape) > 2:
+        raise ValueError(f"y should be a 1d array, got an array of shape {shape} instead.")
+    if len(shape) == 2 and shape[1] == 1:
         warn(
-            f"A column-vector y was passed when a 1d array was expected: y has shape {tuple(y.shape)}; pass y.ravel().",
+            f"A column-vector y was passed when a 1d array was expected: y has shape {shape}; pass y.ravel().",
             DataConversionWarning,
         )
     return column_or_1d(y)
