@@ -14,9 +14,9 @@ from sparsebayes.core.posterior import Problem
 from sparsebayes.core.prior import Uniform
 from sparsebayes.core.quadratic import DenseQuadratic
 from sparsebayes.core.units import NothingToModel
+from sparsebayes.groups.prior import share
 from sparsebayes.joint.complex import ComplexMatrix, Embedding, is_complex
 from sparsebayes.joint.complex_result import ComplexResult
-from sparsebayes.joint.prior import share
 from sparsebayes.solvers.active_set.exchange import independent
 
 N, M = 25, 12
