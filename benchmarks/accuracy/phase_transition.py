@@ -29,7 +29,7 @@ from benchmarks.common import report, table
 from sparsebayes import fit
 
 ATOMS, NOISE, SUCCESS = 100, 0.003, 1e-2
-DELTAS, RHOS = (0.3, 0.5, 0.7), (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+DELTAS, RHOS = (0.3, 0.5, 0.7), (0.15, 0.3, 0.45, 0.6, 0.75, 0.9)
 DRAWS, QUICK, FIRST_SEED = 10, 2, 9000
 PEERS = ("OMP, true k", "LassoLarsCV", "ARDRegression", "fastrvm")
 Transitions = dict[tuple[str, bool, int, str], list[float]]
