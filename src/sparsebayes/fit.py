@@ -1,66 +1,30 @@
-"""The public `fit`: it chooses the path that suits the design and the likelihood, and follows it."""
+"""The public `fit`: it checks its arguments, and follows the path that `paths` chooses."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any, Protocol, cast
+from typing import Any
 
-import array_api_compat
 import numpy as np
 from sklearn.utils import check_random_state
 
-from sparsebayes._array import Array, namespace, to_numpy
+from sparsebayes._array import to_numpy
 from sparsebayes._checks import is_number, require_whole
-from sparsebayes.bases.kernel_operator import KernelOperator
-from sparsebayes.bases.linear_map import LinearMap, is_linear_operator
 from sparsebayes.bases.operators import Operator
-from sparsebayes.bases.stacked_operator import as_operator
 from sparsebayes.core.noise import Gaussian
 from sparsebayes.core.prior import Prior
-from sparsebayes.core.quadratic import Quadratic
 from sparsebayes.core.result import Result
 from sparsebayes.core.solver import Solver
-from sparsebayes.core.units import Units
-from sparsebayes.joint.complex import ComplexData, is_complex
-from sparsebayes.joint.complex_result import ComplexPath
-from sparsebayes.joint.path import SEPARATE, JointRequest, fit_each, joint_path, statistics_joint_path
-from sparsebayes.laplace import (
-    Bernoulli,
-    ClassLikelihood,
-    GeneralizedNormal,
-    LaplacePath,
-    Multinomial,
-    NoisePath,
-    check_label_vector,
-)
-from sparsebayes.large_kernels import KernelPath
+from sparsebayes.joint.path import JointRequest, fit_each
+from sparsebayes.laplace import Bernoulli, GeneralizedNormal, Multinomial
+from sparsebayes.paths import Path, path_for
 from sparsebayes.priors import as_prior
-from sparsebayes.rows.known_noise import KnownNoise, KnownNoiseRows
-from sparsebayes.rows.memory import summarise
-from sparsebayes.rows.passes import RowPasses
-from sparsebayes.rows.sources import is_chunked, is_dask, is_too_large
-from sparsebayes.rows.triangle import Triangle
-from sparsebayes.rows.validation import (
-    ChunkCheck,
-    as_counts,
-    check_design,
-    check_rows,
-    check_targets,
-    check_variances,
-    check_weights,
-    constant_of,
-    has_outputs,
-    read_chunks,
-    read_known_noise,
-)
+from sparsebayes.rows.validation import has_outputs
 from sparsebayes.signals.closed_form import Orthonormal
-from sparsebayes.signals.path import OrthonormalPath
 from sparsebayes.solvers import NAMED, ActiveSet, as_solver
-from sparsebayes.solvers.constant import ConstantPath
 from sparsebayes.solvers.monitor import FitMonitor, Progress
-from sparsebayes.solvers.regression import NoiseOptions, checked_variance, solve_regression, warn_about
+from sparsebayes.solvers.regression import checked_variance, warn_about
 from sparsebayes.solvers.sized import Sized
 
 AUTO = "auto"
@@ -136,7 +100,7 @@ def fit(
         A guess at σ² if it is estimated: functions are first selected with σ² held there. Better too small than
         too large: a superfluous function is soon pruned, but a missing one keeps σ² large, and a large σ² keeps
         it out. If a kernel matrix cannot be held in memory, σ² starts there but is not held. None lets σ² move
-        at once, from a tenth of the variance of y.
+        at once, from a tenth of the variance of y. Not used for outputs with a noise variance each.
     fit_intercept : bool
         Whether an intercept with a flat prior is added and integrated out, one for each output. The evidence of
         a regression is then that of the N−1 contrasts of y, less ½ log N.
@@ -241,216 +205,6 @@ def _within_floating_point(path: Path, prior: Prior, solver: Solver, monitor: Fi
     if not finite or math.isnan(result.log_evidence):  # constant targets have infinite evidence
         raise ValueError(message)
     return result
-
-
-class Path(Protocol):
-    """One way from data to a fitted model.  default_solver : what solver="auto" means on it."""
-
-    @property
-    def default_solver(self) -> Solver:
-        """A solver that suits the path."""
-
-    def fit(self, prior: Prior, solver: Solver, monitor: FitMonitor) -> Result:
-        """The fitted model, in the units of the data."""
-
-
-@dataclass(frozen=True, eq=False)
-class StatisticsPath:
-    """A regression with Gaussian noise: the statistics of the rows are all that is needed of them.
-
-    summarise : reads the rows, and returns the quadratic of the scaled problem and its units.
-    """
-
-    summarise: Callable[[], tuple[Quadratic, Units]]
-    noise: NoiseOptions
-    default_solver = ActiveSet()
-
-    def fit(self, prior: Prior, solver: Solver, monitor: FitMonitor) -> Result:
-        """Read the rows once, then solve."""
-        return solve_regression(*self.summarise(), self.noise, prior, solver, monitor)
-
-
-@dataclass(frozen=True, eq=False)
-class KnownNoisePath:
-    """A regression whose noise variance is known at each row: rows that are weighted, under one noise variance.
-
-    weighted : the path of those rows.  noise : what is known of the noise.
-    """
-
-    weighted: Path
-    noise: KnownNoise
-
-    @property
-    def default_solver(self) -> Solver:
-        """The solver that suits the weighted rows."""
-        return self.weighted.default_solver
-
-    def fit(self, prior: Prior, solver: Solver, monitor: FitMonitor) -> Result:
-        """The model of the weighted rows, with the evidence and the likelihood of the rows as they are."""
-        monitor.shift = self.noise.log_shift  # of every output
-        result = self.weighted.fit(prior, solver, monitor)
-        shift = result.outputs * monitor.shift
-        path = np.append(result.evidence_path[:-1], result.objective + shift)
-        evidence = {"log_evidence": result.log_evidence + shift, "objective": path[-1], "evidence_path": path}
-        return replace(result, likelihood=self.noise, **evidence)
-
-
-def path_for(
-    Phi: Any,
-    y: Any,
-    sample_weight: Any,
-    center: bool,
-    likelihood: Any,
-    noise_variance: float | None = None,
-    guess: float | None = None,
-    polish: bool = False,
-    request: JointRequest = SEPARATE,
-) -> Path:
-    """The path for this design and likelihood: the only place that asks what Phi is."""
-    if polish and not isinstance(likelihood, ClassLikelihood):
-        raise ValueError(
-            f"polish must be False with likelihood={likelihood!r}, got True: only the curvature of a likelihood of "
-            "classes moves with alpha in a way that is known."
-        )
-    on_dask = is_dask(Phi) and isinstance(likelihood, ClassLikelihood)
-    if on_dask or hasattr(Phi, "path_of_rows"):
-        request.refuse_remote()
-    if hasattr(Phi, "path_of_rows"):  # rows that stay where they are, and know how they are fitted
-        return Phi.path_of_rows(center, likelihood, polish, NoiseOptions(likelihood, noise_variance, guess))
-    if on_dask:
-        return _labels_on_dask(Phi, y, sample_weight).path_of_rows(center, likelihood, polish)
-    if y is not None and not is_dask(Phi) and (is_complex(y) or is_complex(Phi)):
-        data = ComplexData.of(Phi, y, sample_weight, center, likelihood, noise_variance, guess, request)
-        return _complex_path(data)
-    read = isinstance(Phi, Triangle | RowPasses | KnownNoiseRows)
-    if read or is_dask(Phi) or is_chunked(Phi, y) or is_too_large(Phi):
-        noise = NoiseOptions(likelihood, noise_variance, guess)
-        return _statistics_path(_statistics_of(Phi, y, sample_weight, likelihood), center, noise, request)
-    operator, like = Phi, y if array_api_compat.is_array_api_obj(y) else None
-    if is_linear_operator(Phi):
-        operator = LinearMap(Phi)
-    elif not isinstance(Phi, Operator):
-        design = check_design(Phi)
-        operator, like = as_operator(design), like if hasattr(design, "tocsc") else design
-    weights = as_counts(check_weights(sample_weight, operator.shape[0], like=like))
-    if weights is not None:
-        check_rows(int(np.count_nonzero(to_numpy(weights))), "Phi")
-    gaussian = isinstance(likelihood, Gaussian)
-    by_class = request.groups if isinstance(likelihood, ClassLikelihood) else None
-    joint = request if by_class is None else replace(request, groups=None)
-    if joint.wanted or (has_outputs(y) and not isinstance(likelihood, ClassLikelihood)):
-        joint.require_gaussian(likelihood, y)
-
-        def build(weights: Array | None, noise: NoiseOptions) -> Path:
-            return joint_path(operator, y, weights, center, noise, joint, like)
-
-        return _with_noise(build, operator.shape[0], weights, NoiseOptions(likelihood, noise_variance, guess), like)
-    if not gaussian and not likelihood.has_noise:
-        if noise_variance is not None:
-            raise ValueError(f"noise_variance must be None: {likelihood!r} has no noise variance.")
-        return LaplacePath(operator, y, weights, center, likelihood, polish=polish, groups=by_class)
-    t = check_targets(y, operator.shape[0], like=like)
-    noise = NoiseOptions(likelihood if gaussian else Gaussian(), noise_variance, guess)
-    path = _with_noise(
-        lambda weights, noise: _gaussian_path(operator, t, weights, center, noise), operator.shape[0], weights, noise, t
-    )
-    if gaussian or isinstance(path, ConstantPath):
-        return path
-    return NoisePath(path, operator, t, weights, center, likelihood, noise_variance)
-
-
-def _labels_on_dask(Phi: Any, y: Any, sample_weight: Any) -> Any:
-    """Labelled rows that are Dask collections, which stay where they are."""
-    from sparsebayes.distributed import ColumnRows, LabelRows  # imports Dask
-
-    rows = LabelRows.of(Phi, y, sample_weight, check_design, check_label_vector)
-    return ColumnRows(rows.encoded(ascending=True), rows.given.shape[1])
-
-
-def _complex_path(data: ComplexData) -> Path:
-    """The path of a regression on complex data, through their real embedding."""
-    guess = None if data.guess is None else data.guess / 2
-    noise = (data.real_likelihood, data.real_variance, guess)
-    real = path_for(data.operator, data.real_targets, data.real_counts, False, *noise, request=data.real_request)
-    return ComplexPath(real, data)
-
-
-def _with_noise(
-    build: Callable[[Array | None, NoiseOptions], Path],
-    n: int,
-    weights: Array | None,
-    noise: NoiseOptions,
-    like: Array | None,
-) -> Path:
-    """The path that `build` makes of weights and noise, or of those that known noise variances of the n rows give."""
-    if noise.likelihood.variance is None:
-        return build(weights, noise)
-    variances = check_variances(noise.likelihood.variance, n, "variance of Gaussian", like)
-    counts = namespace(variances).ones_like(variances) if weights is None else weights
-    known = KnownNoise(variances, counts)
-    return KnownNoisePath(build(known.weights, _common_noise(known, noise)), known)
-
-
-def _common_noise(known: KnownNoise, noise: NoiseOptions) -> NoiseOptions:
-    """The one noise variance of rows that are weighted by their own; `noise` holds the arguments of the caller."""
-    if noise.variance is not None:
-        raise ValueError(
-            f"noise_variance must be None if every row has a noise variance of its own, got {noise.variance!r}."
-        )
-    return NoiseOptions(Gaussian(noise.likelihood.prior), known.common)
-
-
-def _gaussian_path(operator: Operator, t: Array, weights: Array | None, center: bool, noise: NoiseOptions) -> Path:
-    """The path of a regression with Gaussian noise and all rows in memory."""
-    constant = constant_of(t, weights)
-    if constant is not None and (center or constant == 0):
-        n = float(t.shape[0]) if weights is None else float(namespace(t).sum(weights))
-        return ConstantPath(constant, n, center, noise.variance, t)
-    if not operator.is_formed:
-        return KernelPath(cast(KernelOperator, operator), t, weights, center, noise)
-    if operator.orthonormal and weights is None and not center:
-        return OrthonormalPath(operator, t, noise)
-    return StatisticsPath(lambda: summarise(operator, t, weights, center), noise)
-
-
-def _statistics_path(
-    rows: Triangle | RowPasses | KnownNoiseRows, center: bool, noise: NoiseOptions, request: JointRequest
-) -> Path:
-    """The path of a regression with Gaussian noise on rows that were read in chunks."""
-    if isinstance(rows, KnownNoiseRows):
-        known = rows.noise
-        return KnownNoisePath(_statistics_path(rows.rows, center, _common_noise(known, noise), request), known)
-    if request.wanted or rows.outputs > 1:
-        return statistics_joint_path(rows, center, noise, request)
-    if rows.constant is not None and (center or rows.constant == 0):
-        return ConstantPath(rows.constant, rows.n, center, noise.variance, rows.origin)
-    return StatisticsPath(lambda: rows.summarise(center), noise)
-
-
-def _statistics_of(Phi: Any, y: Any, sample_weight: Any, likelihood: Any) -> Triangle | RowPasses | KnownNoiseRows:
-    """The statistics of rows that come in chunks, or are too large to be held in memory."""
-    if not isinstance(likelihood, Gaussian):
-        raise ValueError(
-            f"likelihood must be Gaussian for chunks or rows on disk, got {likelihood!r}: any other needs "
-            "all rows in memory."
-        )
-    if isinstance(Phi, KnownNoiseRows):
-        return Phi
-    check = ChunkCheck(lambda design, first: check_design(design))
-    if likelihood.variance is not None:
-        names = ("Phi", "variance of Gaussian")
-        return read_known_noise(Phi, y, sample_weight, likelihood.variance, check, names)
-    rows: Triangle | RowPasses | None = Phi
-    if is_dask(Phi):
-        from sparsebayes.distributed import read_triangle  # imports Dask
-
-        rows = read_triangle(Phi, y, sample_weight, check_design)
-    elif not isinstance(Phi, Triangle | RowPasses):
-        rows = read_chunks(Phi, y, sample_weight, check, "Phi")
-    if rows is None:
-        raise ValueError("Phi has no row of positive weight, but at least two rows are needed.")
-    check_rows(rows.rows, "Phi")
-    return rows.as_counts()
 
 
 def make_monitor(max_iter: Any, tol: Any, max_time: Any, seed: Any, verbose: Any, callback: Any) -> FitMonitor:

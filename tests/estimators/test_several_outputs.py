@@ -83,6 +83,8 @@ def test_separate_models_are_those_of_scikit_learns_meta_estimator(name):
     for t, each in enumerate(expected.estimators_):
         np.testing.assert_allclose(std[:, t], each.predict(X, return_std=True)[1], rtol=1e-9)
     assert len(separate.estimators_) == 3
+    with pytest.raises(AttributeError, match="estimators_"):
+        _ = separate.covariance_
     assert separate.noise_variance_.shape == (3,)
     assert separate.sample_y(X[:2], 7, random_state=0).shape == (2, 3, 7)
     assert separate.predict_interval(X[:2])[0].shape == (2, 3)

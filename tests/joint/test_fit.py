@@ -1,5 +1,6 @@
 """Several outputs, groups and columns without a prior through `fit`, against brute force."""
 
+import array_api_strict
 import numpy as np
 import pytest
 import scipy.linalg
@@ -177,6 +178,28 @@ def test_a_group_is_kept_or_left_out_as_a_whole():
         members = set(np.flatnonzero(GROUPS == label).tolist())
         assert members <= active or not members & active
     assert {3, 4, 5} <= active
+
+
+@pytest.mark.parametrize("options", [{}, {"shared_noise": True}, {"groups": GROUPS}, {"unpenalised": [0, 7]}])
+def test_the_array_standard_suffices(options):
+    Phi, Y, counts = data(15)
+    plain = fit(Phi, Y, sample_weight=counts, fit_intercept=True, prior="bic", **options)
+    arrays = (array_api_strict.asarray(each) for each in (Phi, Y))
+    strict = fit(*arrays, sample_weight=counts, fit_intercept=True, prior="bic", **options)
+    np.testing.assert_array_equal(strict.active, plain.active)
+    assert strict.log_evidence == pytest.approx(plain.log_evidence, rel=1e-9)
+
+
+@pytest.mark.parametrize("prior", ["uniform", "bic"])
+def test_one_output_among_constants_has_its_own_model(prior):
+    Phi, Y, _ = data(16)
+    alone = fit(Phi, Y[:, 1], fit_intercept=True, prior=prior)
+    Y[:, [0, 2]] = [1.0, -3.0]
+    with pytest.warns(UserWarning, match="constant in output"):
+        result = fit(Phi, Y, fit_intercept=True, prior=prior)
+    np.testing.assert_array_equal(result.active, alone.active)
+    np.testing.assert_allclose(result.mean[:, 1], alone.mean, rtol=1e-9)
+    assert result.noise_variances[1] == pytest.approx(alone.noise_variance, rel=1e-9)
 
 
 def test_constant_outputs_are_their_constants():

@@ -23,8 +23,9 @@ from sparsebayes.solvers.active_set.search import HIGH
 from sparsebayes.solvers.certificate import certify
 from sparsebayes.solvers.fixed_point import FixedPoint
 from sparsebayes.solvers.monitor import FitMonitor
-from sparsebayes.solvers.sequential import Sequential, Table
+from sparsebayes.solvers.sequential import Sequential
 from sparsebayes.solvers.sized import Sized
+from sparsebayes.solvers.tables import Table
 
 LABELS = np.array([0, 0, 0, 1, 2, 2, 3, 4, 4, 4, 5, 6, 6, 1, 7, 8])  # not all in a row, sizes 1 to 3
 

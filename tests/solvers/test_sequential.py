@@ -5,7 +5,7 @@ import pytest
 from brute import problem_of, random_problem
 
 from sparsebayes.core.solver import first_state
-from sparsebayes.solvers.sequential import Table
+from sparsebayes.solvers.tables import Table
 
 
 def test_sequential_updates_equal_a_recomputation():

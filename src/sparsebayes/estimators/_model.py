@@ -42,6 +42,8 @@ class SparseModel(FittedSummary, CallbackSupportMixin, BaseEstimator):
         """Posterior covariance Σ of the weights that are not 0, made dense only when it is read."""
         if not hasattr(self, "_fitted"):
             raise AttributeError(f"{type(self).__name__} has no covariance_ before it is fitted.")
+        if hasattr(self, "estimators_"):
+            raise AttributeError("covariance_ is that of one model, got a model for each output: see estimators_.")
         covariance = self._fitted.result.covariance
         return covariance.toarray() if scipy.sparse.issparse(covariance) else covariance
 

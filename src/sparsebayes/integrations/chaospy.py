@@ -14,13 +14,12 @@ import numpoly
 import numpy as np
 
 from sparsebayes import SparseBayesRegressor
-from sparsebayes.integrations._chaos import coefficients_of, fit_outputs
-from sparsebayes.integrations._posterior import CoefficientPosterior
-from sparsebayes.integrations._sobol import SobolIndices, sobol_indices, stack
+from sparsebayes.integrations._chaos import PosteriorSobol, coefficients_of, fit_outputs
+from sparsebayes.integrations._sobol import SobolIndices, stack
 
 
 @dataclass(frozen=True, eq=False)
-class ChaosExpansion:
+class ChaosExpansion(PosteriorSobol):
     """A fitted polynomial chaos expansion.
 
     Attributes
@@ -45,24 +44,10 @@ class ChaosExpansion:
     distribution: Any
     norms: np.ndarray
 
-    def sobol(self, n_draws: int = 1000, random_state: Any = 0) -> SobolIndices:
-        """First-order and total Sobol indices with error bars from draws of the posterior of the coefficients.
+    def _terms(self) -> tuple[np.ndarray, np.ndarray]:
+        return _degrees(self.expansion, len(self.distribution)), self.norms
 
-        Parameters
-        ----------
-        n_draws : int
-            Number of draws.
-        random_state : int or None
-            Their seed.
-
-        Returns
-        -------
-        SobolIndices
-            Arrays of shape (D,), or (D, L) for L outputs.
-        """
-        degrees = _degrees(self.expansion, len(self.distribution))
-        posteriors = [CoefficientPosterior.of(model) for model in self.models]
-        indices = [sobol_indices(each, degrees, self.norms, n_draws, random_state) for each in posteriors]
+    def _of_outputs(self, indices: list[SobolIndices]) -> SobolIndices:
         return indices[0] if self.coefficients.ndim == 1 else stack(indices)
 
 

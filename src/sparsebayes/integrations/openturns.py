@@ -9,13 +9,11 @@ import numpy as np
 import openturns as ot
 
 from sparsebayes import SparseBayesRegressor
-from sparsebayes.integrations._chaos import coefficients_of, fit_outputs
-from sparsebayes.integrations._posterior import CoefficientPosterior
-from sparsebayes.integrations._sobol import SobolIndices, sobol_indices, stack
+from sparsebayes.integrations._chaos import PosteriorSobol, coefficients_of, fit_outputs
 
 
 @dataclass(frozen=True, eq=False)
-class SparseChaos:
+class SparseChaos(PosteriorSobol):
     """A fitted polynomial chaos expansion.
 
     Attributes
@@ -38,25 +36,8 @@ class SparseChaos:
     models: list[Any]
     degrees: np.ndarray
 
-    def sobol(self, n_draws: int = 1000, random_state: Any = 0) -> SobolIndices:
-        """First-order and total Sobol indices with error bars from draws of the posterior of the coefficients.
-
-        Parameters
-        ----------
-        n_draws : int
-            Number of draws.
-        random_state : int or None
-            Their seed.
-
-        Returns
-        -------
-        SobolIndices
-            Arrays of shape (D,), or (D, L) for L > 1 outputs.
-        """
-        norms = np.ones(len(self.degrees))  # the bases of OpenTURNS are orthonormal
-        posteriors = [CoefficientPosterior.of(model) for model in self.models]
-        indices = [sobol_indices(each, self.degrees, norms, n_draws, random_state) for each in posteriors]
-        return indices[0] if len(indices) == 1 else stack(indices)
+    def _terms(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.degrees, np.ones(len(self.degrees))  # the bases of OpenTURNS are orthonormal
 
 
 def fit_chaos(

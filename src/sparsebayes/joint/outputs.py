@@ -39,10 +39,10 @@ class Outputs:
     rotation: Array | None = None
 
     @classmethod
-    def shared(cls, Y: Array, reduced: bool = True) -> Outputs:
+    def shared(cls, Y: Array) -> Outputs:
         """One noise variance for all outputs (N, T); more outputs than rows are rotated onto as many as rows."""
         xp, (N, T) = namespace(Y), Y.shape
-        rotation = xp.linalg.qr(Y.T, mode="reduced")[0] if reduced and T > N else None
+        rotation = xp.linalg.qr(Y.T, mode="reduced")[0] if T > N else None
         return cls(xp.ones_like(Y[0, :]), rotation)
 
     @property
@@ -78,11 +78,12 @@ def noise_of_each(solution: Solution, solver: Solver, monitor: FitMonitor, squar
 
     squares : z_tᵀz_t (T,) of the solver's targets.
     """
-    base, state = solution.state.problem.quadratic, solution.state
-    factor = asfloat64(np.ones(squares.shape[0]), like=squares)
+    base, state, T = solution.state.problem.quadratic, solution.state, int(squares.shape[0])
+    factor = asfloat64(np.ones(T), like=squares)
     for _ in range(ROUNDS):
-        misfit = to_numpy(_misfits(state, squares * factor * factor)) * len(factor) / state.problem.quadratic.n
-        change = np.maximum(misfit, LEAST_MISFIT * to_numpy(squares * factor * factor) * len(factor) / base.n) ** -0.5
+        power = squares * factor * factor
+        misfit = to_numpy(_misfits(state, power)) * T / state.problem.quadratic.n
+        change = np.maximum(misfit, LEAST_MISFIT * to_numpy(power) * T / base.n) ** -0.5
         change /= math.exp(float(np.mean(np.log(change))))
         if np.abs(np.log(change)).max() < SETTLED or not monitor.going:
             break
@@ -96,7 +97,8 @@ def noise_of_each(solution: Solution, solver: Solver, monitor: FitMonitor, squar
 def _misfits(state: State, squares: Array) -> Array:
     """E_t of every output of the solver's, (T,)."""
     quadratic, mean, active = state.problem.quadratic, state.mean, state.active
-    residual: Any = squares - namespace(mean).sum(mean * (2 * active.h - active.G @ mean), axis=0)
-    if quadratic.products is not None and float(residual.min()) < SMALL_RESIDUAL * float(squares.max()):
+    xp = quadratic.xp
+    residual: Any = squares - xp.sum(mean * (2 * active.h - active.G @ mean), axis=0)
+    if quadratic.products is not None and float(xp.min(residual)) < SMALL_RESIDUAL * float(xp.max(squares)):
         residual = quadratic.products.residual(active.J, mean)
     return residual + (state.column_alpha / state.beta) @ (mean * mean)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from sparsebayes._array import Array, asfloat64, namespace, to_numpy
+from sparsebayes._array import Array, asfloat64, namespace, take, to_numpy
 from sparsebayes._checks import is_number, warn
 from sparsebayes.bases.operators import Operator
 from sparsebayes.core.noise import Gaussian
@@ -44,11 +44,16 @@ class JointRequest:
         return self.groups is not None or self.unpenalised is not None
 
     def require_gaussian(self, likelihood: Any, y: Any) -> None:
-        """Raise ValueError for a likelihood that is not Gaussian, or has a variance for each row."""
+        """Raise ValueError for groups, columns without a prior or several outputs if the noise is not Gaussian."""
         what = "groups" if self.groups is not None else "unpenalised" if self.unpenalised is not None else "y"
         if not isinstance(likelihood, Gaussian):
             given = f"an array of shape {np.shape(y)}" if what == "y" else "a value"
             raise ValueError(f"{what} needs Gaussian noise, got {given} with likelihood={likelihood!r}.")
+
+    def refuse_unpenalised(self, likelihood: Any) -> None:
+        """Raise ValueError for columns without a prior under a likelihood of classes, which may have groups of them."""
+        if self.unpenalised is not None:
+            raise ValueError(f"unpenalised needs Gaussian noise, got a value with likelihood={likelihood!r}.")
 
     def refuse_remote(self) -> None:
         """Raise ValueError for groups or columns without a prior of rows that stay where they are."""
@@ -78,20 +83,29 @@ def joint_path(
 ) -> Any:
     """The path of a regression with all rows in memory."""
     N, M = operator.shape
-    several, outputs = has_outputs(y), None
-    t = check_outputs(y, N, like) if several else check_targets(y, N, like=like)
-    if several:
-        varies = ~_constant(t, weights, center)
-        if not varies.all():
-            return ConstantOutputs(operator, t, weights, center, noise, request, varies)
-        outputs, noise = outputs_of(t, weights, center, noise, request.shared_noise)
-        t = outputs.targets(t)
+    merge = request.groups is None
+    if has_outputs(y):
+        Y = check_outputs(y, N, like)
+        varies = ~_constant(Y, weights, center)
+        if varies.all():
+            return outputs_path(operator, Y, weights, center, noise, request)
+        return ConstantOutputs(operator, Y, weights, center, noise, request, varies)
+    t = check_targets(y, N, like=like)
+    return JointPath(lambda: (*summarise(operator, t, weights, center, merge), None), noise, request.sharing(M))
+
+
+def outputs_path(
+    operator: Operator, Y: Array, weights: Array | None, center: bool, noise: NoiseOptions, request: JointRequest
+) -> JointPath:
+    """The path of outputs (N, T), T ≥ 1, none of which is constant."""
+    outputs, noise = outputs_of(Y, weights, center, noise, request.shared_noise)
+    t = outputs.targets(Y)
 
     def read() -> tuple[Quadratic, Units, Array]:
         quadratic, units = summarise(operator, t, weights, center, merge=request.groups is None)
-        return quadratic, units, output_squares(units.scaled(t), weights) if several else t
+        return quadratic, units, output_squares(units.scaled(t), weights)
 
-    return JointPath(read, noise, request.sharing(M, outputs))
+    return JointPath(read, noise, request.sharing(operator.shape[1], outputs))
 
 
 def outputs_of(
@@ -157,23 +171,19 @@ class ConstantOutputs:
         variance = float(self.noise.variance) if is_number(self.noise.variance) else 0.0
         if not self.varies.any():
             return constant_outputs(values, n, self.center, variance, t)
-        varying = namespace(t).stack([t[:, int(k)] for k in np.flatnonzero(self.varies)], axis=1)
-        padded = varying if varying.shape[1] > 1 else namespace(t).concat([varying, varying], axis=1)
-        noise = self.noise
+        noise, varying = self.noise, take(t, np.flatnonzero(self.varies), axis=1)
         if noise.variance is not None and not is_number(noise.variance):
-            known = np.asarray(noise.variance)[self.varies]
-            noise = replace(noise, variance=known if len(known) > 1 else np.repeat(known, 2))
-        path = joint_path(self.operator, padded, self.weights, self.center, noise, self.request, t)
-        return completed(path.fit(prior, solver, monitor), values, self.varies)
+            noise = replace(noise, variance=np.asarray(noise.variance)[self.varies])
+        path = outputs_path(self.operator, varying, self.weights, self.center, noise, self.request)
+        return completed(cast(JointResult, path.fit(prior, solver, monitor)), values, self.varies)
 
 
 def completed(result: JointResult, values: np.ndarray, varies: np.ndarray) -> JointResult:
     """The result with the outputs that are constant: no weights, and a noise variance of 0."""
     mean, intercept, scales = np.zeros((len(result.active), len(varies))), values.copy(), np.zeros(len(varies))
-    count = int(varies.sum())
-    mean[:, varies] = to_numpy(result.mean)[:, :count]
-    intercept[varies] = to_numpy(result.intercept)[:count]
-    scales[varies] = to_numpy(result.output_scales)[:count]
+    mean[:, varies] = to_numpy(result.mean)
+    intercept[varies] = to_numpy(result.intercept)
+    scales[varies] = to_numpy(result.output_scales)
     like = result.mean
     return replace(
         result,
@@ -199,17 +209,15 @@ def statistics_joint_path(rows: Any, center: bool, noise: NoiseOptions, request:
         outputs = Outputs(asfloat64(np.ones(T), like=spread) if shared else spread)
         noise = noise if shared else replace(noise, guess=None)
 
-    def read() -> tuple[Quadratic, Units, Array]:
+    def read() -> tuple[Quadratic, Units, Array | None]:
         quadratic, units = rows.summarise(center, outputs, merge=request.groups is None)
-        return quadratic, units, _squares_of_rows(rows, center, outputs, units)
+        return quadratic, units, None if outputs is None else _squares_of_rows(rows, center, outputs, units)
 
     return JointPath(read, noise, request.sharing(rows.width, outputs))
 
 
-def _squares_of_rows(rows: Any, center: bool, outputs: Outputs | None, units: Units) -> Array:
+def _squares_of_rows(rows: Any, center: bool, outputs: Outputs, units: Units) -> Array:
     """tᵀt of every target of the solver, (T,)."""
-    if outputs is None:
-        return units.norms
     factor = outputs.targets(namespace(rows.origin).ones_like(rows.origin[None, rows.width :]))[0, :]
     return rows.target_squares(center) * (factor / units.target_scale) ** 2
 

@@ -45,11 +45,12 @@ class Sharing:
 class JointPath:
     """A regression with Gaussian noise, groups of columns, columns without a prior, or several outputs.
 
-    summarise : reads the rows, and returns the quadratic of the scaled problem, its units, and tᵀt of every output.
+    summarise : reads the rows, and returns the quadratic of the scaled problem, its units, and tᵀt of every output
+        (None for one output).
     noise : what is known of the noise.  sharing : which weights share a precision.
     """
 
-    summarise: Callable[[], tuple[Quadratic, Units, Array]]
+    summarise: Callable[[], tuple[Quadratic, Units, Array | None]]
     noise: NoiseOptions
     sharing: Sharing
     default_solver = ActiveSet()
@@ -69,14 +70,14 @@ class JointPath:
         problem, monitor = share(problem, T, label), monitor.in_units(units)
         solution = solve_problem(problem, units, noise, solver, monitor)
         factor = asfloat64(np.ones(T), like=quadratic.h)
-        if not sharing.shared_noise and T > 1 and problem.noise.estimate:
+        if squares is not None and T > 1 and not sharing.shared_noise and problem.noise.estimate:
             own = squares if projection is None else projection.squares(squares)
             solution, factor = noise_of_each(solution, solver, monitor, own)
             units = replace(units, target_mean=units.target_mean * factor)
         result = report(solution, units, monitor)
         if projection is not None:
-            completed = projection.scaled(factor, squares, T).completed(solution.state, r)
-            result = replace(result, **completed)
+            projection = projection if squares is None else projection.scaled(factor, squares)
+            result = replace(result, **projection.completed(solution.state, r))
         return result if sharing.outputs is None else _of_outputs(result, units, sharing.outputs, factor)
 
 

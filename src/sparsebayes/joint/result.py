@@ -99,7 +99,7 @@ class JointResult(Result):
 class SeparateResults:
     """The models of T outputs that were fitted one by one.
 
-    results : one `Result` for each.  columns : the functions that at least one of them has, ascending.
+    results : one `Result` for each output.
     """
 
     results: Sequence[Result]

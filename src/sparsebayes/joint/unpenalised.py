@@ -76,18 +76,16 @@ class Projection:
         return Rescaled(left, 1 / self.norms), units
 
     def squares(self, squares: Array) -> Array:
-        """t̃ᵀt̃ of every output from tᵀt (T,); of one output nothing."""
+        """t̃ᵀt̃ of every output from tᵀt (T,)."""
         h = take(self.base.h, self.Z)
-        return squares if h.ndim == 1 else squares - self.base.xp.sum(h * (self.inverse @ h), axis=0)
+        return squares - self.base.xp.sum(h * (self.inverse @ h), axis=0)
 
     def weights(self, J: Indices, weights: Array) -> Array:
         """v = G_ZZ⁻¹h_Z − Bw from weights of the columns at the positions J of the base, (|J|,) or (|J|, T)."""
         return self.inverse @ (take(self.base.h, self.Z) - take(self.rows, J, axis=1) @ weights)
 
-    def scaled(self, factor: Array, squares: Array, outputs: int) -> Projection:
+    def scaled(self, factor: Array, squares: Array) -> Projection:
         """The projection of outputs that were scaled by `factor` (T,); tᵀt (T,) is that of the outputs before."""
-        if outputs == 1:
-            return self
         units = replace(self.units, target_mean=self.units.target_mean * factor)
         return replace(self, base=Rescaled(self.base, None, factor, squares), units=units)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,6 @@ class ScaledRows(ScaledColumns, RowProducts):
     def __init__(self, columns: ScaledColumns, t: Array, weights: Array | None) -> None:
         super().__init__(columns.operator, columns.kept, columns.means, columns.norms, columns.center)
         self.t, self.weights = t, weights
-        self._table: tuple[Array, Array] | None = None  # columns and targets, once they are needed together
 
     def weighted(self, V: Array) -> Array:
         """W V, W being the diagonal matrix of the weights."""
@@ -60,6 +60,15 @@ class ScaledRows(ScaledColumns, RowProducts):
         parts = [self.rows(range(k, min(k + BATCH, self.size))) for k in range(0, self.size, BATCH)]
         return namespace(self.t).concat(parts, axis=0)
 
+    @cached_property
+    def _table(self) -> tuple[Array, Array]:
+        """All columns (N, M) and the targets (N, T), each row times the root of its weight."""
+        columns, t = self.columns(np.arange(self.size)), self.t if self.t.ndim == 2 else self.t[:, None]
+        if self.weights is None:
+            return columns, t
+        root = namespace(t).sqrt(self.weights)[:, None]
+        return root * columns, root * t
+
     def posterior(self, J: Indices, alpha: Array, beta: float) -> tuple[Array, Array] | None:
         """μ and diag Σ with the functions J active at α, through C = I/β + ΦA⁻¹Φᵀ (N, N).
 
@@ -69,10 +78,6 @@ class ScaledRows(ScaledColumns, RowProducts):
         N, J = int(self.t.shape[0]), np.asarray(J, dtype=np.int64)
         if N > MANY_ROWS or N * self.size > affordable() or self.operator.is_sparse:
             return None
-        if self._table is None:
-            columns, t = self.columns(np.arange(self.size)), self.t if self.t.ndim == 2 else self.t[:, None]
-            root = None if self.weights is None else namespace(t).sqrt(self.weights)[:, None]
-            self._table = (columns, t) if root is None else (root * columns, root * t)
         columns, t = self._table
         columns = columns if len(J) == self.size else take(columns, J, axis=1)
         C = (columns / alpha[None, :]) @ columns.T
