@@ -7,7 +7,7 @@ export OPENBLAS_NUM_THREADS := 1
 export OMP_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
-.PHONY: demo test lint format bench papers clean
+.PHONY: demo test lint format bench papers docs clean
 .DEFAULT_GOAL := test
 
 $(BIN)/python:
@@ -42,6 +42,10 @@ bench: $(VENV)/bench.stamp
 # an interrupted run resumes; the real data sets are described in docs/papers.md
 papers: $(VENV)/bench.stamp
 	$(BIN)/python -m benchmarks.papers --full
+
+# the site, with the examples of the gallery executed: build/docs/index.html
+docs: $(VENV)/docs.stamp
+	$(BIN)/python -m sphinx -W --keep-going -b html docs build/docs
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
