@@ -1,4 +1,4 @@
-"""The time that `import sparsebayes` takes beyond the import of scikit-learn: python -m benchmarks.speed.import_time."""
+"""How long `import sparsebayes` takes beyond the import of scikit-learn: python -m benchmarks.speed.import_time."""
 
 import subprocess
 import sys
