@@ -2,7 +2,7 @@
 
     python -m benchmarks.accuracy.search                  # the tables; some twenty minutes on one core
     python -m benchmarks.accuracy.search --best 600       # search each split for 600 s more, and store what is best
-    python -m benchmarks.accuracy.search --picture        # evidence against time, for docs/search.md
+    python -m benchmarks.accuracy.search --picture        # evidence against time, for docs/higher-maxima.md
 
 Kernel exp(−γ‖x−z‖²) with γ = 1/d, inputs and target standardised, an intercept; at most 1200 rows. The data are read
 through load.py in the folder that the environment variable SPARSEBAYES_DATA names, else in ../shared/data beside the
