@@ -1,6 +1,6 @@
 """
-Error bars beside a Gaussian process
-====================================
+Error bars far from the data
+============================
 
 With variance="gp" the error bars grow with the distance from the data.
 """
