@@ -108,10 +108,15 @@ def solve_problem(problem: Problem, units: Units, noise: NoiseOptions, solver: S
 
 def remark_misfit(state: State, units: Units, monitor: FitMonitor) -> None:
     """Remark on a noise variance that was given, if the residuals are far larger than it allows."""
-    noise, free = state.problem.noise, state.problem.quadratic.n - xa.total(state.gamma)
-    if noise.estimate or state.beta * state.residual <= MISFIT * max(free, 1.0):
+    noise, quadratic = state.problem.noise, state.problem.quadratic
+    if noise.estimate:
         return
-    given, found = (units.target_scale**2 * x for x in (1 / state.beta, state.residual / max(free, 1.0)))
+    free, residual = max(quadratic.n - xa.total(state.gamma), 1.0), state.residual
+    if quadratic.products is not None:  # so little noise leaves few digits to a difference of products
+        residual = max(residual, xa.total(quadratic.products.residual(state.active.J, state.mean)))
+    if state.beta * residual <= MISFIT * free:
+        return
+    given, found = (units.target_scale**2 * x for x in (1 / state.beta, residual / free))
     monitor.remarks.append(
         f"noise_variance={given:.3g} is far too small: the residuals have a variance of about {found:.3g}, and the "
         "error bars cannot be trusted; give a larger noise_variance, or None to estimate it."
