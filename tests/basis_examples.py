@@ -7,6 +7,7 @@ from typing import NamedTuple
 import array_api_compat
 import numpy as np
 import pytest
+from sklearn.preprocessing import FunctionTransformer, PolynomialFeatures
 
 from sparsebayes.bases import (
     RBF,
@@ -64,7 +65,13 @@ EXAMPLES: dict[type[Basis], list[Basis]] = {
     ThinPlateSpline: [ThinPlateSpline(), ThinPlateSpline(width=3.0)],
     Kernel: [Kernel(inverse_multiquadric), Kernel(lopsided)],
     Precomputed: [Precomputed()],
-    Columns: [Columns(), Columns(degree=2), Columns(degree=3)],
+    Columns: [
+        Columns(),
+        Columns(degree=2),
+        Columns(degree=3),
+        Columns(transformer=PolynomialFeatures(2, include_bias=False)),
+        Columns(degree=2, transformer=FunctionTransformer(np.tanh)),
+    ],
     Bias: [Bias()],
     Fixed: [Fixed(Bias().bind(np.zeros((1, 1))))],  # functions of any number of inputs
     Wavelet: [Wavelet(), Wavelet("haar")],

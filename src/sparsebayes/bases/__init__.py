@@ -18,3 +18,4 @@ from sparsebayes.bases.low_rank import LowRankOperator, LowRankSettings
 from sparsebayes.bases.operators import DenseOperator, Operator
 from sparsebayes.bases.sparse_operator import SparseOperator
 from sparsebayes.bases.stacked_operator import StackedOperator, as_operator
+from sparsebayes.bases.transformed import BoundTransformed

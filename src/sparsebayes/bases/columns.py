@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from typing import Any
@@ -13,12 +14,14 @@ from sparsebayes._array import Array, device, namespace, take
 from sparsebayes.bases.contract import Basis, BoundBasis, ListedBasis, as_points, check_finite
 from sparsebayes.bases.kernels.products import FAR
 from sparsebayes.bases.kernels.scales import OneOrEach, Origin, about, check_degree, resolve_origin
+from sparsebayes.bases.names import input_names, monomial
 from sparsebayes.bases.operators import DenseOperator, Operator
 from sparsebayes.bases.sparse_operator import SparseOperator
+from sparsebayes.bases.transformed import BoundTransformed, fitted_transformer, transformed
 
 
 class Columns(Basis):
-    """The columns of X as functions, and their products up to a degree.
+    """The columns of X, or of what a transformer makes of X, as functions, and their products up to a degree.
 
     Degree 1 gives x_1 … x_d. Degree 2 adds the quadratic terms of [T01, 4.3]: for d = 2 the functions are
     x_1, x_2, x_1², x_2², x_1 x_2. In general they are all monomials of total degree 1, then 2, …; powers of
@@ -33,15 +36,28 @@ class Columns(Basis):
         are. "auto" is 0, but for inputs whose values lie more than 100 times their range from 0, such as time
         stamps, it is the middle of their range: powers of large numbers that differ little are lost to rounding.
         With an intercept the functions span the same polynomials. Without one, give 0 if that matters.
+    transformer : scikit-learn transformer, optional
+        Whatever has `fit(X)` and `transform(X)`: `SplineTransformer()`, `PolynomialFeatures(3)`, `OneHotEncoder()`,
+        `Nystroem()`, a `Pipeline` or a `ColumnTransformer`, … A copy of it is fitted to the training rows, and the
+        columns that it returns take the place of those of X. It is given X as the estimator has checked it, an
+        array of numbers without names: columns of text belong into a `ColumnTransformer` in a `Pipeline` before
+        the estimator. None for the columns of X themselves.
     """
 
-    def __init__(self, degree: int = 1, *, origin: Origin = "auto") -> None:
+    def __init__(self, degree: int = 1, *, origin: Origin = "auto", transformer: Any = None) -> None:
         self.degree = degree
         self.origin = origin
+        self.transformer = transformer
 
     def bind(self, X: Array, sample_weight: Array | None = None, centres: Array | None = None) -> BoundBasis:
         """The monomials of the columns of X, whose number and origin are taken from X."""
         degree = check_degree(self.degree)
+        if self.transformer is not None:
+            X = X if scipy.sparse.issparse(X) else as_points(X)
+            own = fitted_transformer(self.transformer, X, sample_weight)
+            Z = transformed(own, X, dense=degree > 1)
+            columns = Columns(degree, origin=self.origin).bind(Z)
+            return BoundTransformed(own, columns, int(X.shape[1]), int(Z.shape[1]), dense=degree > 1)
         origin: OneOrEach = 0.0
         if degree > 1 or not scipy.sparse.issparse(X):
             X = as_points(X)
@@ -103,6 +119,12 @@ class BoundColumns(ListedBasis):
             Phi *= take(extended, numbers[:, j], axis=1)
         return Phi
 
+    def names(self, inputs: Sequence[str] | None = None) -> list[str]:
+        """Such as "x1", "x1·x2", "x1²", or "(x1 − 1.5)²" if the origin is not 0."""
+        known, origins = input_names(inputs, self.n_inputs), np.broadcast_to(self.origin, self.n_inputs).tolist()
+        terms = ([k for k in term if k < self.n_inputs] for term in self.functions.tolist())
+        return [monomial([(known[k], origins[k]) for k in term]) for term in terms]
+
     def operator(self, X: Array) -> Operator:
         """Φ at the rows of X; a sparse X stays sparse."""
         sparse = self._sparse_columns(X)
@@ -137,6 +159,10 @@ class BoundBias(ListedBasis):
     functions : ndarray of shape (M,)
         Of any values: M is 1, or 0 after a selection without the function.
     """
+
+    def names(self, inputs: Sequence[str] | None = None) -> list[str]:
+        """The name "bias"."""
+        return ["bias"] * self.n_functions
 
     def __call__(self, X: Array) -> Array:
         """Ones, (n, M)."""

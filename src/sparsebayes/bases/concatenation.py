@@ -128,6 +128,27 @@ class BoundConcatenation(BoundBasis):
         is_sorted = np.array_equal(order, np.arange(len(order)))
         return replace(self, parts=parts, order=None if is_sorted else order)
 
+    def names(self, inputs: Sequence[str] | None = None) -> list[str]:
+        """The names that the parts give; with " (part0)" and so on after them where parts are of one kind."""
+        families = [part.families for part in self.parts]
+        alike = [any(own & other for j, other in enumerate(families) if j != k) for k, own in enumerate(families)]
+        suffixes = [f" (part{k})" if ambiguous else "" for k, ambiguous in enumerate(alike)]
+        return self._names_of_parts(inputs, suffixes)
+
+    def _names_of_parts(self, inputs: Sequence[str] | None, suffixes: Sequence[str]) -> list[str]:
+        parts = zip(self.parts, suffixes, strict=True)
+        joined = [name + suffix for part, suffix in parts for name in part.names(inputs)]
+        return joined if self.order is None else [joined[m] for m in self.order]
+
+    @property
+    def families(self) -> frozenset[str]:
+        """The kinds of the functions of all parts."""
+        return frozenset().union(*(part.families for part in self.parts))
+
+    def at_rows(self, rows: np.ndarray) -> Self:
+        """Every part with its functions named by these rows."""
+        return replace(self, parts=tuple(part.at_rows(rows) for part in self.parts))
+
     def operator(self, X: Array) -> Operator:
         """The operators of the parts side by side."""
         parts = [part.operator(X).held() for part in self.parts if part.n_functions]

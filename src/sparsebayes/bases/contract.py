@@ -17,6 +17,7 @@ import scipy.sparse
 from sklearn.base import BaseEstimator
 
 from sparsebayes._array import Array, asfloat64, is_numpy, namespace, to_numpy
+from sparsebayes.bases.names import numbered
 from sparsebayes.bases.operators import DenseOperator, Operator
 
 
@@ -79,6 +80,47 @@ class BoundBasis(ABC):
     @abstractmethod
     def select(self, J: Sequence[int]) -> BoundBasis:
         """The functions with the numbers J, in that order."""
+
+    @abstractmethod
+    def names(self, inputs: Sequence[str] | None = None) -> list[str]:
+        """A name for each of the M functions.
+
+        A function has the same name whatever other functions are selected beside it.
+
+        Parameters
+        ----------
+        inputs : sequence of str, optional
+            The names of the inputs; x0, x1, … if they are None.
+
+        Returns
+        -------
+        list of str
+            In the order of the functions.
+        """
+
+    def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> np.ndarray:
+        """The names of the M functions; if several have the same name, the later ones are numbered.
+
+        Parameters
+        ----------
+        input_features : array-like of str, optional
+            The names of the inputs, such as the columns of a data frame; x0, x1, … if they are None.
+
+        Returns
+        -------
+        ndarray of str
+            In the order of the functions.
+        """
+        return np.asarray(numbered(self.names(input_features)), dtype=object)
+
+    @property
+    def families(self) -> frozenset[str]:
+        """What kinds of functions there are: parts of a concatenation that have one in common are told apart."""
+        return frozenset([type(self).__name__])
+
+    def at_rows(self, rows: np.ndarray) -> BoundBasis:
+        """The same functions; those centred at training rows are named by these numbers of the rows, (M,)."""
+        return self
 
     def operator(self, X: Array) -> Operator:
         """Φ at the rows of X (n, d) as an operator, which need not store it as a dense array."""

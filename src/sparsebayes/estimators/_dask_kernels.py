@@ -135,7 +135,8 @@ def _selected(
     functions, place = np.unique(result.active, return_inverse=True)
     where = np.searchsorted(result.active[np.argsort(result.active, kind="stable")], functions)
     first = np.argsort(result.active, kind="stable")[where]
-    candidates = Candidates(replace(bound, centres=centres[first]), numbers[first])
+    bound = replace(bound, centres=centres[first], labels=numbers[first])
+    candidates = Candidates(bound, numbers[first])
     averaged = None if result.averaged is None else replace(result.averaged, active=place, candidates=None)
     fitted = Fitted.of(candidates, replace(result, active=place, averaged=averaged))
     return candidates, replace(fitted, n_candidates=total)

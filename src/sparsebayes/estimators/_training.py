@@ -180,7 +180,7 @@ class Candidates:
     @classmethod
     def of(cls, bound: BoundBasis, rows: Rows) -> Candidates:
         """All functions of a basis on these rows."""
-        return cls(bound, bound.numbers(rows.numbers, rows.total)[0])
+        return cls(bound.at_rows(rows.numbers), bound.numbers(rows.numbers, rows.total)[0])
 
     def without(self, irrelevant: np.ndarray) -> Candidates:
         """The candidates without those at these positions."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,7 @@ from scipy.spatial import KDTree
 
 from sparsebayes._array import Array, asfloat64, is_numpy, to_numpy
 from sparsebayes.bases.contract import Basis, BoundBasis, ListedBasis, as_points
+from sparsebayes.bases.names import coordinates
 from sparsebayes.bases.operators import DenseOperator, Operator
 from sparsebayes.signals.transforms import DCTOperator, SpikeOperator, TransformOperator, check_shape
 from sparsebayes.signals.wavelet_transform import WaveletOperator
@@ -145,6 +147,16 @@ class BoundSamples(ListedBasis):
         """Φ (n, M): the functions at the samples nearest to the rows of X."""
         X = as_points(X, n_inputs=int(self.points.shape[1]))
         return asfloat64(self.transform.at(self._samples(X), self.functions), like=X)
+
+    def names(self, inputs: Sequence[str] | None = None) -> list[str]:
+        """Such as "sym8 level 3 at 0.41", "cos 5" or "spike at 12": functions with a place have that of a sample."""
+        points = to_numpy(self.points)
+        return self.transform.names(self.functions, lambda samples: coordinates(points, samples))
+
+    @property
+    def families(self) -> frozenset[str]:
+        """What the functions of the transform are called."""
+        return frozenset([self.transform.label])
 
     def weighted(self, X: Array, weights: Array) -> Array:
         """Φw at the rows of X by one transform."""

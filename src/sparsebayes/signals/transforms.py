@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import math
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -46,6 +46,28 @@ class TransformOperator(Operator):
     @abstractmethod
     def _backward(self, w: np.ndarray) -> np.ndarray:
         """Φw for a batch of coefficients, (k, *signal_shape) from (k, N)."""
+
+    @property
+    def label(self) -> str:
+        """What the functions are called."""
+        return type(self).__name__.removesuffix("Operator")
+
+    def names(self, J: np.ndarray, places: Callable[[np.ndarray], list[str]]) -> list[str]:
+        """Names of the functions J.
+
+        Parameters
+        ----------
+        J : ndarray of int
+            Numbers of functions.
+        places : callable
+            Numbers of samples -> their places as text.
+
+        Returns
+        -------
+        list of str
+            One name per function, by default its number after the `label`.
+        """
+        return [f"{self.label} {number}" for number in np.asarray(J).tolist()]
 
     def like(self, X: Array) -> Self:
         """The same operator with columns in the namespace and on the device of X."""
@@ -160,6 +182,13 @@ class DCTOperator(TransformOperator):
         Of the signal, image or volume; N is their product.
     """
 
+    label = "cos"
+
+    def names(self, J: np.ndarray, places: Callable[[np.ndarray], list[str]]) -> list[str]:
+        """Such as "cos 5", or "cos (3, 5)" for products of cosines along two axes."""
+        numbers = np.transpose(np.unravel_index(J, self.signal_shape)).tolist()
+        return [f"cos {each[0] if len(each) == 1 else tuple(each)}" for each in numbers]
+
     def _forward(self, v: np.ndarray) -> np.ndarray:
         return scipy.fft.dctn(v, type=2, axes=range(1, v.ndim), norm="ortho").reshape(len(v), -1)
 
@@ -176,6 +205,12 @@ class SpikeOperator(TransformOperator):
     shape : int or tuple of one to three ints
         Of the signal, image or volume; N is their product.
     """
+
+    label = "spike"
+
+    def names(self, J: np.ndarray, places: Callable[[np.ndarray], list[str]]) -> list[str]:
+        """Such as "spike at 12"."""
+        return [f"spike at {place}" for place in places(J)]
 
     def adjoint(self, V: Array) -> Array:
         """V itself, not a copy."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -25,6 +25,7 @@ from sparsebayes.signals.transforms import TransformOperator
 
 COARSEST = 3  # by default an axis of n samples is halved log2(n) − 3 times, as in SE07
 MODE = "periodization"
+EVEN = 1e-6  # share of its energy: a first moment below it is that of a function without a place
 
 
 @dataclass(frozen=True)
@@ -208,6 +209,41 @@ class WaveletOperator(TransformOperator):
             waiting.append((block.coarser, coarser))
             del along, halves, coarser
 
+    @property
+    def label(self) -> str:
+        """The name of the wavelet."""
+        return str(self.wavelet.name)
+
+    def names(self, J: np.ndarray, places: Callable[[np.ndarray], list[str]]) -> list[str]:
+        """Such as "sym8 level 3 at 0.41"; in images the kind of the band comes after the level.
+
+        The place of a wavelet is where its energy has its centre. The coarsest functions are scaling functions.
+        """
+        J = np.asarray(J, dtype=np.int64)
+        kinds, centres = np.empty(len(J), dtype=object), np.empty(len(J), dtype=np.int64)
+        for band in self.bands:
+            own = np.flatnonzero((J >= band.where.start) & (J < band.where.stop))
+            if len(own):
+                kinds[own] = self._kind(band)
+                centres[own] = self._centres(band, J[own] - band.where.start)
+        return [f"{self.label} {kind} at {place}" for kind, place in zip(kinds, places(centres), strict=True)]
+
+    def _kind(self, band: Band) -> str:
+        """What the functions of a band are called."""
+        kind = f" {band.kind}" if len(self.signal_shape) > 1 else ""
+        return f"level {band.level}{kind}" if band.kind else f"scaling level {band.level}"
+
+    def _centres(self, band: Band, positions: np.ndarray) -> np.ndarray:
+        """The samples at the centres of functions of a band: that of the first, and shifts of it."""
+        energy = self.columns([band.where.start])[:, 0].reshape(self.signal_shape) ** 2
+        shifts = np.unravel_index(positions, band.shape)
+        along = []
+        for axis, (n, m) in enumerate(zip(self.signal_shape, band.shape, strict=True)):
+            others = tuple(k for k in range(energy.ndim) if k != axis)
+            first = _circular_centre(energy.sum(axis=others))
+            along.append(np.floor(first + shifts[axis] * (n / m)).astype(np.int64) % n)
+        return np.ravel_multi_index(tuple(along), self.signal_shape)
+
     def _forward(self, v: np.ndarray) -> np.ndarray:
         out = np.empty((len(v), self.shape[1]))
         self._analyze(self.block, v, out)
@@ -242,6 +278,15 @@ class WaveletOperator(TransformOperator):
         for axis, edge in reversed(block.edges):
             v = np.concatenate([v, self._synthesize(edge, w)], axis=axis + 1)
         return v
+
+
+def _circular_centre(energy: np.ndarray) -> float:
+    """The centre of energy (n,) on a circle of n samples, the middle if it is spread evenly."""
+    n = len(energy)
+    moment = complex(energy @ np.exp(2j * np.pi * (np.arange(n) + 0.5) / n))
+    if abs(moment) < EVEN * energy.sum():
+        return n / 2
+    return float(np.angle(moment) / (2 * np.pi) % 1.0 * n)
 
 
 def _replaced(values: tuple[Any, ...], axis: int, new: Any) -> tuple[Any, ...]:

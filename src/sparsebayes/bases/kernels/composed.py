@@ -17,7 +17,17 @@ from sparsebayes.bases.kernels.scales import Bounds, check_bounds, positive_numb
 
 
 class _Composed(HasParts, CentredBasis):
-    """A kernel made of others. Its scales are its own, then those of one part after the other."""
+    """A kernel made of others. Its scales are its own, then those of one part after the other.
+
+    sign : what stands between the parts in the name of a function.
+    """
+
+    sign: ClassVar[str]
+
+    @property
+    def label(self) -> str:
+        """What the parts are called, such as "(RBF + Linear)"."""
+        return f"({f' {self.sign} '.join(part.label for part in self.parts)})"
 
     @property
     def symmetric(self) -> bool:
@@ -72,6 +82,8 @@ class KernelProduct(_Composed):
         k_j. Their parameters have the names `part{j}__{parameter}`.
     """
 
+    sign = "×"
+
     def evaluate(self, X: Array, Z: Array) -> Array:
         """K_nm, one factor per part."""
         K = self.parts[0].evaluate(X, Z)
@@ -107,6 +119,7 @@ class KernelSum(_Composed):
         "fixed" holds the weights when scales are learned; a pair bounds them.
     """
 
+    sign = "+"
     learnable: ClassVar[tuple[Learnable, ...]] = (
         Learnable("weights", power=0.0, limits=(1e-3, 1e3), per_input=False, is_width=False),
     )

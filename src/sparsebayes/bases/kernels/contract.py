@@ -17,6 +17,7 @@ from sparsebayes.bases.contract import Basis, BoundBasis, Scale, as_indices, as_
 from sparsebayes.bases.kernel_operator import KERNEL_MEMORY, KernelMemory, KernelOperator
 from sparsebayes.bases.kernels.learnable import Learnable, exp_like
 from sparsebayes.bases.kernels.scales import check_bounds, positive_number, positive_scale, resolve_gamma
+from sparsebayes.bases.names import at_places
 from sparsebayes.bases.operators import Operator
 
 SELF_PRODUCTS = 64  # points whose k(x, x) are computed together
@@ -39,6 +40,11 @@ class CentredBasis(Basis):
     learnable: ClassVar[tuple[Learnable, ...]] = ()
     always_positive: ClassVar[bool] = False
     is_local: ClassVar[bool] = False
+
+    @property
+    def label(self) -> str:
+        """What the functions are called, before the number of their centre."""
+        return type(self).__name__
 
     @property
     def symmetric(self) -> bool:
@@ -184,11 +190,14 @@ class BoundKernel(BoundBasis):
         The centres z_m.
     by_row : bool
         Whether the centres are the training rows.
+    labels : ndarray of int, shape (M,), optional
+        The numbers of the centres among all that there were, for the names of the functions; by default 0, 1, …
     """
 
     kernel: CentredBasis
     centres: Array
     by_row: bool = True
+    labels: np.ndarray | None = None
     is_one_kernel = True
 
     @property
@@ -205,7 +214,23 @@ class BoundKernel(BoundBasis):
 
     def select(self, J: Sequence[int]) -> BoundKernel:
         """The kernel with the centres J."""
-        return replace(self, centres=take(self.centres, as_indices(J, self.n_functions), axis=0))
+        chosen = as_indices(J, self.n_functions)
+        labels = chosen if self.labels is None else self.labels[chosen]
+        return replace(self, centres=take(self.centres, chosen, axis=0), labels=labels)
+
+    def names(self, inputs: Sequence[str] | None = None) -> list[str]:
+        """Such as "RBF at row 17", or "RBF at centre 17" if the centres are no training rows."""
+        labels = np.arange(self.n_functions) if self.labels is None else self.labels
+        return at_places(self.kernel.label, "row" if self.by_row else "centre", labels)
+
+    @property
+    def families(self) -> frozenset[str]:
+        """What the kernel is called."""
+        return frozenset([self.kernel.label])
+
+    def at_rows(self, rows: np.ndarray) -> BoundKernel:
+        """The same functions, named by these numbers if their centres are the training rows."""
+        return replace(self, labels=rows) if self.by_row else self
 
     def operator(self, X: Array, memory: KernelMemory = KERNEL_MEMORY) -> Operator:
         """Φ at the rows of X, in memory while it is small, else evaluated whenever it is needed.
@@ -243,7 +268,7 @@ class BoundKernel(BoundBasis):
 
     def centred_at(self, X: Array) -> BoundKernel:
         """The same kernel with the rows of X as centres."""
-        return replace(self, centres=as_points(X, self.centres.shape[1]))
+        return replace(self, centres=as_points(X, self.centres.shape[1]), labels=None)
 
     @property
     def positive_semidefinite(self) -> bool:

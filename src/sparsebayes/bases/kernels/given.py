@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 
 from sparsebayes._array import Array, asfloat64, is_numpy, take
-from sparsebayes.bases.contract import Basis, BoundBasis, ListedBasis, as_points
+from sparsebayes.bases.contract import Basis, BoundBasis, ListedBasis, as_indices, as_points
 from sparsebayes.bases.kernels.contract import CentredBasis
+from sparsebayes.bases.names import at_places
 from sparsebayes.bases.operators import DenseOperator, KernelMatrix, Operator
 
 ROUNDING = 1e-12  # of the largest value: the largest difference of k(x, z) and k(z, x) in a symmetric matrix
@@ -26,6 +27,12 @@ class Kernel(CentredBasis):
     """
 
     symmetric = False
+
+    @property
+    def label(self) -> str:
+        """The name of the function; "kernel" if it has none."""
+        name = getattr(self.function, "__name__", "kernel")
+        return name if name.isidentifier() else "kernel"
 
     def __init__(self, function: Callable[[Array, Array], Array]) -> None:
         self.function = function
@@ -74,10 +81,13 @@ class BoundPrecomputed(ListedBasis):
         The number of columns of a whole matrix.
     by_row : bool
         Whether the columns belong to the training rows.
+    labels : ndarray of int, shape (M,), optional
+        The numbers of the training rows, for the names of the functions; by default those of the columns.
     """
 
     n_train: int
     by_row: bool = True
+    labels: np.ndarray | None = None
 
     def __call__(self, X: Array) -> Array:
         """X[:, functions]."""
@@ -89,6 +99,24 @@ class BoundPrecomputed(ListedBasis):
             )
         whole = np.array_equal(self.functions, np.arange(self.n_train))
         return X if whole else take(X, self.functions, axis=1)
+
+    def select(self, J: Sequence[int]) -> Self:
+        """The columns with the numbers J, in that order."""
+        labels = None if self.labels is None else self.labels[as_indices(J, self.n_functions)]
+        return replace(super().select(J), labels=labels)
+
+    def names(self, inputs: Sequence[str] | None = None) -> list[str]:
+        """Such as "kernel at row 17"."""
+        return at_places("kernel", "row", self.functions if self.labels is None else self.labels)
+
+    @property
+    def families(self) -> frozenset[str]:
+        """Those of a kernel."""
+        return frozenset(["kernel"])
+
+    def at_rows(self, rows: np.ndarray) -> Self:
+        """The same functions, named by these numbers of the training rows."""
+        return replace(self, labels=rows) if self.by_row else self
 
     def operator(self, X: Array) -> Operator:
         """X[:, functions]; a whole symmetric matrix is assumed to be positive semi-definite."""

@@ -60,6 +60,10 @@ class BoundMultiScale(BoundConcatenation):
 
     log_widths: np.ndarray = field(kw_only=True)
 
+    def names(self, inputs: Sequence[str] | None = None) -> list[str]:
+        """Such as "RBF at row 17, width × 2"."""
+        return self._names_of_parts(inputs, [f", width × {width:.4g}" for width in np.exp(self.log_widths)])
+
     @property
     def scale_groups(self) -> tuple[BoundBasis, ...]:
         """The basis as a whole, because its parts share their scales."""
