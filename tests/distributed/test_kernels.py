@@ -11,7 +11,7 @@ from sparsebayes.datasets import make_ripley, make_sinc2d
 from sparsebayes.distributed.kernel_statistics import KnownPoints, RemoteColumns
 from sparsebayes.distributed.landmarks import Landmarks, find_landmarks
 from sparsebayes.distributed.points import PointRows
-from sparsebayes.distributed.sketches import SmallestKeys, hashes, uniform
+from sparsebayes._sketches import SmallestKeys, hashes, uniform
 from sparsebayes.estimators import _dask_kernels
 from sparsebayes.rows.validation import check_design
 

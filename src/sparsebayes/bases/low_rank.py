@@ -2,7 +2,8 @@
 
 Pivots are found in blocks, so that the work is products of matrices: points are drawn with probabilities
 proportional to the diagonal of the residual R = K − LLᵀ, a small pivoted Cholesky factorisation among them
-finds the most informative ones, and their columns extend L. R stays positive semi-definite, so that
+finds the most informative ones, and their columns extend L. If K does not fit in memory the points are drawn by hash
+values of their contents, so that rows on many machines have the same pivots. R stays positive semi-definite, so that
 
     R_nm² ≤ R_nn R_mm,     ‖column m of R‖² ≤ R_mm Σ_n R_nn
 
@@ -11,6 +12,7 @@ bounds the error of every basis function.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +21,7 @@ from scipy.linalg.blas import dtrsm
 from sklearn.utils import gen_batches
 
 from sparsebayes._array import Array, Indices, column_squares
+from sparsebayes._sketches import draw_keys, smallest
 from sparsebayes.bases.operators import LOW_RANK, LowRankSettings, Operator, block_means_and_norms
 
 if TYPE_CHECKING:
@@ -130,12 +133,43 @@ def pivoted_cholesky(
     return found, bool(residual.max() <= goal)
 
 
+@dataclass(frozen=True)
+class _RandomDraws:
+    """Points drawn with probabilities proportional to their residuals, by a generator of random numbers."""
+
+    rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
+
+    def __call__(self, residual: np.ndarray, least: float, number: int, rank: int) -> np.ndarray:
+        """At most `number` points with residuals (N,) above `least`."""
+        mass = np.cumsum(np.where(residual > least, residual, 0.0))
+        drawn = np.searchsorted(mass, self.rng.random(number) * mass[-1], side="right")
+        return np.minimum(drawn, len(residual) - 1)
+
+
+@dataclass(frozen=True)
+class _HashedDraws:
+    """The same by hash values of the points, which their order does not change.
+
+    X : (N, d).  distinct : the numbers of points that repeat no earlier one.
+    """
+
+    X: np.ndarray
+    distinct: np.ndarray
+
+    def __call__(self, residual: np.ndarray, least: float, number: int, rank: int) -> np.ndarray:
+        """At most `number` points with residuals (N,) above `least`; rank : pivots so far."""
+        points = self.distinct[residual[self.distinct] > 0]
+        drawn = points[smallest(draw_keys(self.X[points], residual[points], 1 + rank), number)]
+        return drawn[residual[drawn] > least]
+
+
 class _GrowingFactor:
     """The pivots found so far, as many rows of L (largest rank, N), and the residual (N,)."""
 
     def __init__(self, operator: KernelOperator, settings: LowRankSettings) -> None:
         N = operator.shape[0]
-        self.operator, self.settings, self.rng = operator, settings, np.random.default_rng(0)
+        self.operator, self.settings = operator, settings
+        self.draws = _RandomDraws() if operator.fits else _HashedDraws(operator.X, np.flatnonzero(operator.distinct()))
         self.residual = operator.diagonal()
         self.pivots = np.zeros(0, dtype=np.int64)
         # rows that stay unused cost address space, not memory
@@ -146,10 +180,9 @@ class _GrowingFactor:
         r, residual, settings = len(self.pivots), self.residual, self.settings
         size = max(settings.smallest_block, int(settings.block_growth * r))
         size = min(size, settings.largest_block, len(self.L) - r)
-        mass = np.cumsum(np.where(residual > least, residual, 0.0))
-        drawn = np.searchsorted(mass, self.rng.random(settings.draws_per_pivot * size) * mass[-1], side="right")
+        drawn = self.draws(residual, least, settings.draws_per_pivot * size, r)
         # the largest one as well: then there is always a pivot, and the largest residual falls
-        drawn = np.unique(np.append(np.minimum(drawn, len(residual) - 1), residual.argmax()))
+        drawn = np.unique(np.append(drawn, residual.argmax()))
         known = self.L[:r, drawn]
         among = self.operator.block(drawn, drawn) - known.T @ known
         tol = max(0.5 * least, settings.pivot_share * float(residual.max()))

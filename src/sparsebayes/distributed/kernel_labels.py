@@ -18,20 +18,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sparsebayes._array import column_squares, lower_transposed_times
+from sparsebayes._sketches import hashes
 from sparsebayes.core.posterior import Problem, State
 from sparsebayes.core.prior import Prior
 from sparsebayes.core.quadratic import DenseQuadratic
 from sparsebayes.core.result import Result
 from sparsebayes.core.solver import Solver
 from sparsebayes.distributed.expansion import Sums, added, expand_block
-from sparsebayes.distributed.kernel_search import Scored, best_of_block
+from sparsebayes.distributed.kernel_search import Scored, scored_blocks
 from sparsebayes.distributed.kernel_statistics import KnownPoints, raw_statistics
 from sparsebayes.distributed.labels import EncodedRows, Labelled
 from sparsebayes.distributed.landmarks import Landmarks, enough_landmarks
+from sparsebayes.distributed.points import distinct_points
 from sparsebayes.distributed.remote_design import KernelAt, RemoteDesign, scaled_design
 from sparsebayes.distributed.remote_laplace import RemoteLaplacePath, RemoteLaplaceRows, refuse_polish, remote_result
 from sparsebayes.distributed.settings import DISTRIBUTED
-from sparsebayes.distributed.sketches import SmallestKeys, hashes, uniform
 from sparsebayes.distributed.triangles import sum_of
 from sparsebayes.laplace.linearised import LEAST_SQUARE
 from sparsebayes.laplace.loop import LaplaceSolution
@@ -57,11 +58,6 @@ class Factor(NamedTuple):
     def norms_at(self, L: np.ndarray, n: float) -> np.ndarray:
         """ν of the functions with these columns of Lᵀ (r, m)."""
         return norms_of(column_squares(lower_transposed_times(self.root, L)), self.middle @ L, n)
-
-
-def _sampled_points(rows: Labelled, most: int) -> SmallestKeys:
-    """Distinct rows with the smallest hash values."""
-    return SmallestKeys.of(uniform(rows.X), rows.X, most, distinct=True)
 
 
 def _factor_triangle(rows: Labelled, landmarks: Landmarks) -> Triangle | None:
@@ -97,7 +93,8 @@ class LabelScorer(NamedTuple):
 
     sums : of `_through_factor`.  h, G, side, scale, alpha : of the active candidates.
     root, raised : of the intercepts.
-    barred : hash values of points that are not to be scored.
+    points : (S, d) of the active candidates.  barred : hash values of points that are not to be scored.
+    number : substitutes for each active candidate.
     """
 
     factor: Factor
@@ -113,15 +110,16 @@ class LabelScorer(NamedTuple):
     root: np.ndarray
     raised: np.ndarray
     prior: Prior
+    points: np.ndarray
     barred: np.ndarray
+    number: int
 
 
 def _scored_labels(rows: Labelled, scorer: LabelScorer) -> Scored:
-    """The best of the rows of a part, a block of bounded size at a time."""
+    """The best of the rows of a part."""
     width = max(len(scorer.h) * len(scorer.root), scorer.factor.landmarks.rank)
     size = max(1, DISTRIBUTED.block_elements // width)
-    blocks = [rows.X[start : start + size] for start in range(0, len(rows.X), size)]
-    return sum_of([best_of_block(_label_state(X, scorer), X) for X in blocks])
+    return scored_blocks(rows.X, size, lambda X: _label_state(X, scorer), scorer.points, scorer.number)
 
 
 def _label_state(X: np.ndarray, scorer: LabelScorer) -> State:
@@ -210,7 +208,7 @@ class RemoteKernelLabelsPath:
         triangle = encoded.rows.reduce("low-rank", _factor_triangle, sum_of, landmarks)
         Z, _, middle = raw_statistics(triangle, self.fit_intercept)
         factor = Factor(landmarks, middle, np.tril(Z[: landmarks.rank].T))
-        sample = encoded.rows.reduce("sample", _sampled_points, sum_of, max(DISTRIBUTED.first - landmarks.rank, 0)).rows
+        sample = distinct_points(encoded.rows, max(DISTRIBUTED.first - landmarks.rank, 0), seed=0)
         W = pivots = np.unique(known.numbers_of(np.concatenate([landmarks.Z, sample])))
         end = self._solve(W, prior, solver, monitor)
         for _ in range(DISTRIBUTED.rounds):
@@ -222,7 +220,7 @@ class RemoteKernelLabelsPath:
             if not (better and monitor.going):
                 break
         scored = self._score(end, factor, W)
-        end = replace(end, others=(scored.theta, max(scored.gain, 0.0)))
+        end = replace(end, others=(scored.batch.theta, max(scored.batch.gain, 0.0)))
         return replace(remote_result(end, monitor, self.settings), candidates=None)
 
     def _solve(self, W: np.ndarray, prior: Prior, solver: Solver, monitor: FitMonitor, start: Any = None) -> Any:
@@ -253,15 +251,14 @@ class RemoteKernelLabelsPath:
             root=linear.root,
             raised=linear.sums["eta"] @ linear.root,
             prior=modes.prior,
+            points=known.X[end.model.function],
             barred=hashes(known.X[np.union1d(barred, end.model.function)]),
+            number=self.settings.substitutes,
         )
         return passes.reduce("score", _scored_labels, sum_of, scorer)
 
     def _working_set(self, end: LaplaceSolution, scored: Scored) -> np.ndarray:
         """The functions of the model, of their best substitutes and of the best additions, ascending."""
-        known, settings = self.rows.known, self.settings
-        order = np.argsort(-scored.predicted, kind="stable")[: settings.additions]
-        order = order[scored.predicted[order] > 0]
-        substitutes = scored.substitutes[: settings.substitutes].reshape(-1, self.rows.width)
-        points = np.concatenate([scored.additions[order], substitutes])
-        return np.unique(np.append(known.numbers_of(points), end.model.function))
+        batch = scored.known(self.rows.known)
+        functions = np.concatenate([batch.additions[: self.settings.additions], batch.substitutes.ravel()])
+        return np.unique(np.append(functions, end.model.function))

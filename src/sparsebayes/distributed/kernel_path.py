@@ -16,7 +16,7 @@ from sparsebayes.core.solver import Effort, Solution, Solver
 from sparsebayes.distributed.kernel_search import RemoteSearch
 from sparsebayes.distributed.kernel_statistics import KnownPoints, RemoteColumns, RemoteLowRank
 from sparsebayes.distributed.landmarks import Landmarks, enough_landmarks
-from sparsebayes.distributed.points import PointRows
+from sparsebayes.distributed.points import PointRows, distinct_points
 from sparsebayes.large_kernels.settings import WORKING_SETS, WorkingSetSettings
 from sparsebayes.solvers.active_set import ActiveSet, Search
 from sparsebayes.solvers.constant import ConstantPath
@@ -106,11 +106,11 @@ class RemoteKernelPath:
         columns = RemoteColumns(points, kernel, self.rows.known, self.fit_intercept)
         units = columns.units
         resolved, noise, told = prior.resolve(units.n), self.noise.model_from_guess(units), monitor.in_units(units)
-        sampled = columns.known.numbers_of(points.sample(self.settings.sample, seed=1).X)
-        landmarks, model = Landmarks.none(kernel, len(points.overview.low)), None
+        sample = columns.known.numbers_of(distinct_points(points.rows, self.settings.sample, seed=1))
+        none, model = Landmarks.none(kernel, len(points.overview.low)), None
         for tolerance in self.settings.tolerances:
             tol = tolerance / math.sqrt(units.n)
-            landmarks = enough_landmarks(points.rows, points.overview.rows, landmarks, tol, self.low_rank)
+            landmarks = enough_landmarks(points.rows, points.overview.rows, none, tol, self.low_rank)
             search = RemoteSearch(
                 scored=RemoteLowRank(landmarks, columns),
                 columns=columns,
@@ -120,7 +120,7 @@ class RemoteKernelPath:
                 monitor=told,
                 settings=self.settings,
                 pace=self.settings.cheap,
-                sampled=np.unique(sampled),
+                sample=sample,
             )
             pivots = columns.known.numbers_of(landmarks.Z)
             model = search.initialise(np.unique(pivots), Effort.DRAFT) if model is None else model

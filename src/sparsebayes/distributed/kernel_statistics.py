@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sparsebayes._array import Indices, column_squares, lower_transposed_times, stacked_triangle
+from sparsebayes._sketches import hashes
 from sparsebayes.core.quadratic import DenseQuadratic, Products, Quadratic
 from sparsebayes.core.units import LEAST_SPREAD, Units, root_mean_square
 from sparsebayes.distributed.landmarks import Landmarks
 from sparsebayes.distributed.points import PointRows, Points
-from sparsebayes.distributed.sketches import hashes
 from sparsebayes.distributed.triangles import sum_of
 from sparsebayes.large_kernels.columns import Statistics, TrueColumns, norms_of
 from sparsebayes.large_kernels.low_rank import LowRankStatistics

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sparsebayes._sketches import SmallestKeys, uniform
 from sparsebayes.distributed.dask_rows import DaskRows, Part
-from sparsebayes.distributed.sketches import SmallestKeys, uniform
 from sparsebayes.distributed.triangles import sum_of
 from sparsebayes.laplace import number_classes
 from sparsebayes.rows.validation import check_weights

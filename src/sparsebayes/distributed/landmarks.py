@@ -2,7 +2,8 @@
 
 Row n of L is ℓ_n = U⁻¹ k(Z, x_n) with the pivots Z (r, d) and k(Z, Z) = UUᵀ, so that r(r + d) numbers give the part of
 L that belongs to any rows. A pass computes the residual R_nn = k(x_n, x_n) − ‖ℓ_n‖² of every row, and draws rows with
-probabilities proportional to it, as `bases.low_rank` does in memory; the most informative of these become pivots.
+probabilities proportional to it, by hash values of their contents. The most informative of these become pivots: they
+are those that `bases.low_rank` finds in memory for a kernel matrix that does not fit there.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ import numpy as np
 import scipy.linalg
 
 from sparsebayes._array import column_squares
+from sparsebayes._sketches import SmallestKeys, draw_keys, hashes
 from sparsebayes.bases.operators import LOW_RANK, LowRankSettings
 from sparsebayes.distributed.dask_rows import DaskRows
 from sparsebayes.distributed.points import Points
-from sparsebayes.distributed.sketches import SmallestKeys, uniform
 from sparsebayes.distributed.triangles import sum_of
 from sparsebayes.rows.chunks import Chunk, slices
 
@@ -95,8 +96,8 @@ class Residuals:
     peak: np.ndarray
 
     def __add__(self, other: Residuals) -> Residuals:
-        first, second = (self.largest, *self.peak), (other.largest, *other.peak)
-        peak = self.peak if first >= second else other.peak  # the larger row where two residuals are equal
+        first, second = (-self.largest, *self.peak), (-other.largest, *other.peak)
+        peak = self.peak if first <= second else other.peak  # the smaller row where two residuals are equal
         return Residuals(max(self.largest, other.largest), self.total + other.total, self.drawn + other.drawn, peak)
 
 
@@ -104,11 +105,12 @@ def _residuals(points: Any, landmarks: Landmarks, draws: int) -> Residuals:
     """The residuals of the rows of a part."""
     residual = landmarks.residual(points.X)
     inside = np.flatnonzero(residual > 0)
-    keys = -np.log(uniform(points.X[inside], 1 + landmarks.rank)) / residual[inside]
-    drawn = SmallestKeys.of(keys, np.column_stack([points.X[inside], residual[inside]]), draws, distinct=True)
+    X, above = points.X[inside], residual[inside]
+    keys = draw_keys(X, above, 1 + landmarks.rank)
+    drawn = SmallestKeys.of(keys, np.column_stack([X, above]), draws, identity=hashes(X))
     largest = float(residual.max())
     tied = points.X[residual == largest]
-    return Residuals(largest, float(residual.sum()), drawn, tied[np.lexsort(tied.T[::-1])[-1]])
+    return Residuals(largest, float(residual.sum()), drawn, tied[np.lexsort(tied.T[::-1])[0]])
 
 
 def find_landmarks(

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sparsebayes._sketches import SmallestKeys, hashes, uniform
 from sparsebayes.distributed.dask_rows import DaskRows, Part
-from sparsebayes.distributed.sketches import SmallestKeys, hashes, uniform
 from sparsebayes.distributed.triangles import CheckedPart, sum_of
 from sparsebayes.rows.chunks import Chunk
 from sparsebayes.rows.triangle import Triangle
@@ -153,6 +153,11 @@ class PointRows:
         return Points(found[:, :-3], found[:, -3], found[:, -2], found[:, -1].astype(np.int64))
 
 
+def distinct_points(rows: DaskRows, most: int, seed: int) -> np.ndarray:
+    """At most so many distinct points, drawn by hash values, (k, d): by a pass over rows that have X."""
+    return rows.reduce("sample", _distinct, sum_of, most, seed).rows
+
+
 def gather(given: DaskRows) -> tuple[Any, ...]:
     """X, y and sample_weight (None if there are none) in memory, as they came and in their order."""
     parts = given.reduce("gather", _gathered, _chained)
@@ -169,6 +174,12 @@ def _sampled(points: Points, most: int, seed: int) -> SmallestKeys:
     """The rows of a part with the smallest hash values: [X t counts number]."""
     table = np.column_stack([points.X, points.t, points.counts, points.numbers.astype(np.float64)])
     return SmallestKeys.of(uniform(table[:, :-2], seed), table, most)
+
+
+def _distinct(points: Any, most: int, seed: int) -> SmallestKeys:
+    """The distinct points of a part with the smallest hash values."""
+    keys = uniform(points.X, seed)
+    return SmallestKeys.of(keys, points.X, most, identity=keys)
 
 
 def _gathered(part: Part) -> dict[int, tuple[Any, Any, Any]]:

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from sparsebayes._sketches import uniform
 from sparsebayes.core.units import without_constants
 from sparsebayes.distributed.labels import EncodedRows, Labelled
-from sparsebayes.distributed.sketches import uniform
 from sparsebayes.distributed.triangles import sum_of
 from sparsebayes.rows.chunks import slices
 from sparsebayes.rows.scaled import SAME, alike, usable

@@ -20,8 +20,6 @@ class DistributedSettings:
         fetched by passes.
     fetched : int
         Candidates whose rows of G are fetched in one pass.
-    remembered : int
-        Substitutes for each active function that a scoring pass over all rows returns.
     first : int
         Functions of the first working set of labels: the landmarks, and rows drawn at random.
     rounds : int
@@ -36,7 +34,6 @@ class DistributedSettings:
     attempts: int = 5
     dense: int = 512
     fetched: int = 256
-    remembered: int = 16
     first: int = 448
     rounds: int = 8
     round_gain: float = 1e-3

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sparsebayes._sketches import smallest, uniform
 from sparsebayes.bases.kernel_operator import KernelOperator
 from sparsebayes.bases.low_rank import LowRankOperator
 from sparsebayes.bases.operators import LOW_RANK, LowRankSettings
@@ -118,7 +119,20 @@ class KernelPath:
             monitor=monitor.in_units(units),
             settings=self.settings,
             pace=self.settings.costly,
+            sample=_sample(columns, self.settings.sample),
         )
+
+
+def _sample(columns: TrueColumns, most: int) -> np.ndarray:
+    """Some of the candidates: evenly spaced, or by hash values of their centres if the matrix does not fit in memory.
+
+    The latter do not depend on the order of the rows, and rows on many machines have the same.
+    """
+    operator, every = columns.operator, np.arange(len(columns.candidates))
+    if operator.fits:
+        return every[:: -(-len(every) // most)]
+    distinct = every[columns.candidates]
+    return distinct[smallest(uniform(operator.Z[distinct], seed=1), most)]
 
 
 def _without_search(solver: Solver) -> Solver:

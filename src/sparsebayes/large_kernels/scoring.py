@@ -19,7 +19,8 @@ class CandidateBatch:
     """The best of the candidates that were scored, functions by their numbers among all candidates.
 
     gain, theta : the largest of all that were scored.  swap : gain of the best exchange of two functions.
-    additions, predicted : the best to add of those related to each active function, and their gains.
+    additions, predicted, related : the best to add of those related to each active function, their gains, and the
+        position of that active function.
     substitutes, ratio : (k, S) the best in place of each active function, and Q²/S of each then.
     """
 
@@ -28,6 +29,7 @@ class CandidateBatch:
     swap: float
     additions: np.ndarray
     predicted: np.ndarray
+    related: np.ndarray
     substitutes: np.ndarray
     ratio: np.ndarray
 
@@ -58,6 +60,7 @@ def score_block(state: State, functions: np.ndarray, number: int) -> CandidateBa
         swap=float(swaps.max()),
         additions=functions[best],
         predicted=gain[best],
+        related=related[best],
         substitutes=functions[substitutes],
         ratio=values,
     )
@@ -72,13 +75,18 @@ def _best_of_each(gain: np.ndarray, group: np.ndarray, groups: int) -> np.ndarra
     return best[gain[best] > 0]
 
 
-def best_of(batches: list[CandidateBatch], number: int) -> CandidateBatch:
-    """The best of several blocks: additions in order of gain, `number` substitutes for each function."""
-    additions, predicted, substitutes, ratio = (
+def best_of(batches: list[CandidateBatch], number: int, one_each: bool) -> CandidateBatch:
+    """The best of several blocks: additions in order of gain, `number` substitutes for each function.
+
+    one_each : whether one addition for each active function is enough; without it there may be one of each block.
+    """
+    additions, predicted, related, substitutes, ratio = (
         np.concatenate([getattr(batch, name) for batch in batches])
-        for name in ("additions", "predicted", "substitutes", "ratio")
+        for name in ("additions", "predicted", "related", "substitutes", "ratio")
     )
     order = np.argsort(-predicted, kind="stable")
+    if one_each:
+        order = order[np.sort(np.unique(related[order], return_index=True)[1])]
     best = np.argsort(-ratio, axis=0, kind="stable")[:number]
     return CandidateBatch(
         gain=max(batch.gain for batch in batches),
@@ -86,6 +94,7 @@ def best_of(batches: list[CandidateBatch], number: int) -> CandidateBatch:
         swap=max(batch.swap for batch in batches),
         additions=additions[order],
         predicted=predicted[order],
+        related=related[order],
         substitutes=np.take_along_axis(substitutes, best, axis=0),
         ratio=np.take_along_axis(ratio, best, axis=0),
     )

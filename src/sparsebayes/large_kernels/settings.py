@@ -65,8 +65,6 @@ class WorkingSetSettings:
         With more than this many samples of candidates, samples and shortlists save time.
     block_elements : int
         Active functions times candidates that are scored together.
-    substitutes_per_block : int
-        Most substitutes for each active function that are remembered of one block.
     additions : tuple of int
         Fewest and most additions in a working set, which are half the number of active functions in between.
     rounds : int
@@ -86,7 +84,7 @@ class WorkingSetSettings:
         Beyond this many active functions solvers exchange and swap none, and need no substitutes.
     """
 
-    cheap: Pace = Pace(4, 256, 1e-3, GAIN_TOLERANCE, 30, Effort.FULL)
+    cheap: Pace = Pace(4, 16, 1e-3, GAIN_TOLERANCE, 30, Effort.FULL)
     costly: Pace = Pace(1, 4, 16.0, 1.0, 2, Effort.ROUND)
     tolerances: tuple[float, ...] = (1e-1, 1e-4)
     agreement: float = 0.1
@@ -97,7 +95,6 @@ class WorkingSetSettings:
     sample: int = 2048
     shortlist_beyond: int = 8
     block_elements: int = 1 << 19
-    substitutes_per_block: int = 8
     additions: tuple[int, int] = (64, 192)
     rounds: int = 30
     exchange_gain: float = 4.0

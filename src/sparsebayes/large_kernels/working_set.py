@@ -75,6 +75,7 @@ class WorkingSetSearch:
 
     scored : the statistics that candidates are scored with, and that working sets have until the end.
     columns : the statistics of true columns, for the end.
+    sample : some of the candidates, which are scored while the model is still rough.
     """
 
     scored: LowRankStatistics | SampledCurvature
@@ -85,6 +86,7 @@ class WorkingSetSearch:
     monitor: Monitor
     settings: WorkingSetSettings
     pace: Pace
+    sample: np.ndarray
 
     @property
     def every(self) -> np.ndarray:
@@ -92,14 +94,14 @@ class WorkingSetSearch:
         return np.arange(len(self.columns.candidates))
 
     @property
-    def sample(self) -> np.ndarray:
-        """A sample of the candidates."""
-        return self.every[:: -(-len(self.every) // self.settings.sample)]
-
-    @property
     def many(self) -> bool:
         """Whether scoring all candidates costs so much that samples and shortlists save time."""
         return len(self.every) > self.settings.shortlist_beyond * self.settings.sample
+
+    @property
+    def remembered(self) -> int:
+        """Substitutes for each active function that a scoring pass returns."""
+        return self.pace.remembered if self.many else self.pace.substitutes
 
     def initialise(self, functions: np.ndarray, effort: Effort) -> Model:
         """A first model chosen from these functions."""
@@ -196,13 +198,12 @@ class WorkingSetSearch:
         """A scoring pass over these candidates but those skipped."""
         active, settings = model.functions, self.settings
         blocks = _blocks(candidates, settings.block_elements // len(active))
-        number = min(max(self.pace.remembered // len(blocks), 1), settings.substitutes_per_block)
         scores = []
         for quadratic, units in self.scored.blocks(active, model.weights, blocks, skipped):
             state = model.carried(self._problem(quadratic, units), units, np.arange(len(active)))
-            scores.append(score_block(state, units.kept, number))
+            scores.append(score_block(state, units.kept, self.remembered))
         self.monitor.note("scored", len(candidates), model.state)
-        return best_of(scores, self.pace.remembered)
+        return best_of(scores, self.remembered, one_each=self.many)
 
     def _round(self, model: Model, batch: CandidateBatch, effort: Effort) -> tuple[Model, float]:
         """What the solver makes of a batch, and the nats that gains."""

@@ -1,6 +1,6 @@
-"""Few rows that stand for all: chosen by hash values of their contents, so that chunks and their order do not matter.
+"""Few rows that stand for all: chosen by hash values of their contents, so that their order does not matter.
 
-Every row has a number between 0 and 1 that looks random and depends on its values alone. The rows with the smallest
+Every row has a number u between 0 and 1 that looks random and depends on its values alone. The rows with the smallest
 such numbers are a sample of all rows; with −log(u)/weight in place of u they are a weighted sample without
 replacement. Either can be found part by part: the smallest of two parts are among the smallest of each.
 """
@@ -36,28 +36,45 @@ def uniform(X: np.ndarray, seed: int = 0) -> np.ndarray:
     return ((hashes(X, seed) >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
 
 
+def draw_keys(X: np.ndarray, weights: np.ndarray, seed: int) -> np.ndarray:
+    """Keys (n,) of rows X (n, d): the rows with the smallest ones are drawn in proportion to their weights (n,) > 0."""
+    return -np.log(uniform(X, seed)) / weights
+
+
+def smallest(keys: np.ndarray, most: int) -> np.ndarray:
+    """The positions of the `most` smallest keys, ascending by key."""
+    if most < len(keys):
+        few = np.argpartition(keys, most)[:most]
+        return few[np.argsort(keys[few], kind="stable")]
+    return np.argsort(keys, kind="stable")
+
+
 @dataclass(frozen=True, eq=False)
 class SmallestKeys:
-    """The rows with the smallest keys, ascending, rows with equal keys once if they are to be distinct.
+    """The rows with the smallest keys, ascending.
 
     keys : (k,).  rows : (k, q), whatever is to be kept of each.  most : how many are kept.
+    identity : (k,) equal for rows that are one, and are kept once; None if all of them count.
     """
 
     keys: np.ndarray
     rows: np.ndarray
     most: int
-    distinct: bool = False
+    identity: np.ndarray | None = None
 
     @classmethod
-    def of(cls, keys: np.ndarray, rows: np.ndarray, most: int, distinct: bool = False) -> SmallestKeys:
+    def of(cls, keys: np.ndarray, rows: np.ndarray, most: int, identity: np.ndarray | None = None) -> SmallestKeys:
         """The smallest of the keys (n,), with their rows (n, q)."""
-        order = np.argsort(keys, kind="stable")
-        if distinct:
-            order = order[np.append(True, np.diff(keys[order]) != 0)] if len(order) else order
-        order = order[:most]
-        return cls(keys[order], rows[order], most, distinct)
+        if identity is None:
+            order = smallest(keys, most)
+        else:
+            order = np.argsort(keys, kind="stable")
+            order = order[np.sort(np.unique(identity[order], return_index=True)[1])][:most]
+        return cls(keys[order], rows[order], most, None if identity is None else identity[order])
 
     def __add__(self, other: SmallestKeys) -> SmallestKeys:
         """The smallest of both."""
         keys, rows = np.concatenate([self.keys, other.keys]), np.concatenate([self.rows, other.rows])
-        return SmallestKeys.of(keys, rows, self.most, self.distinct)
+        both = (self.identity, other.identity)
+        identity = None if both[0] is None or both[1] is None else np.concatenate([both[0], both[1]])
+        return SmallestKeys.of(keys, rows, self.most, identity)
