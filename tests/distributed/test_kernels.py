@@ -11,7 +11,6 @@ from sparsebayes.datasets import make_ripley, make_sinc2d
 from sparsebayes.distributed.kernel_statistics import KnownPoints, RemoteColumns
 from sparsebayes.distributed.landmarks import Landmarks, find_landmarks
 from sparsebayes.distributed.points import PointRows
-from sparsebayes._sketches import SmallestKeys, hashes, uniform
 from sparsebayes.estimators import _dask_kernels
 from sparsebayes.rows.validation import check_design
 
@@ -47,6 +46,26 @@ def test_regression_counts_all_rows_however_they_are_divided(remote):
     assert errors[0] < 1.1 * errors[1]
     np.testing.assert_array_equal(X[found[0].relevance_], found[0].relevance_vectors_)
     assert found[0].certificate_.is_local_maximum
+
+
+def test_more_rows_than_a_matrix_in_memory_allows_have_the_model_of_the_rows_in_memory():
+    rows, targets, _ = make_sinc2d(16_500, noise=0.1, random_state=1)
+    expected = RelevanceVectorRegressor(gamma=GAMMA).fit(rows, targets)
+    for order, size in ((np.arange(16_500), 5000), (np.random.default_rng(0).permutation(16_500), 16_500)):
+        found = RelevanceVectorRegressor(gamma=GAMMA).fit(*chunked(size, rows[order], targets[order]))
+        assert set(order[found.relevance_]) == set(expected.relevance_)
+        np.testing.assert_allclose(found.log_evidence_, expected.log_evidence_, rtol=1e-10)
+        np.testing.assert_allclose(found.predict(rows[:500]), expected.predict(rows[:500]), rtol=1e-8, atol=1e-8)
+        np.testing.assert_allclose(found.noise_variance_, expected.noise_variance_, rtol=1e-8)
+
+
+def test_points_that_repeat_one_another_are_one_candidate(remote):
+    rows = np.tile(X[:400], (3, 1))
+    values = np.tile(f[:400], 3) + y - f
+    found = [RelevanceVectorRegressor(gamma=GAMMA).fit(*chunked(size, rows, values)) for size in (400, 1200)]
+    np.testing.assert_array_equal(found[0].relevance_, found[1].relevance_)
+    np.testing.assert_allclose(found[0].log_evidence_, found[1].log_evidence_, rtol=1e-10)
+    assert len(np.unique(found[0].relevance_vectors_, axis=0)) == len(found[0].relevance_)
 
 
 def test_weights_count_rows():
@@ -108,13 +127,3 @@ def test_landmarks_are_a_factor_of_the_kernel():
     L, K = landmarks.at(X[:600]), RBF(gamma=0.005).bind(X[:600])(X[:600])
     assert complete
     assert np.abs(L.T @ L - K).max() < 1e-6
-
-
-def test_a_sample_does_not_depend_on_the_order_of_rows():
-    order = np.random.default_rng(1).permutation(1000)
-    one = SmallestKeys.of(uniform(X[:1000]), X[:1000], 50)
-    two = SmallestKeys.of(uniform(X[order[:300]]), X[order[:300]], 50)
-    two = two + SmallestKeys.of(uniform(X[order[300:]]), X[order[300:]], 50)
-    np.testing.assert_array_equal(one.rows, two.rows)
-    assert abs(uniform(X).mean() - 0.5) < 0.02
-    assert len(np.unique(hashes(X))) == len(X)

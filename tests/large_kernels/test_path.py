@@ -115,6 +115,15 @@ def test_low_rank_fit_is_not_below_that_of_the_matrix_and_a_maximum_of_the_true_
     assert (np.diff(low.evidence_path) >= -1.0).all()  # it may fall only where another problem takes over
 
 
+def test_the_order_of_rows_does_not_matter_if_the_matrix_does_not_fit():
+    X, y, _ = make_sinc2d(600, 0.1, random_state=4)
+    settings, order = WorkingSetSettings(sample=50), np.random.default_rng(0).permutation(600)
+    one = large_fit(X, y, memory=NEVER_FITS, settings=settings)
+    other = large_fit(X[order], y[order], memory=NEVER_FITS, settings=settings)
+    assert set(order[other.active]) == set(one.active)
+    assert_allclose(other.log_evidence, one.log_evidence, rtol=1e-10)
+
+
 def test_trace_says_how_many_were_scored_and_chosen_from():
     X, y, _ = make_sinc2d(500, 0.1, random_state=0)
     settings = WorkingSetSettings(sample=50)
