@@ -44,6 +44,7 @@ from sparsebayes.estimators import (
     select,
 )
 from sparsebayes.estimators._range import ExtrapolationWarning
+from sparsebayes.export import ModelFileError, load, save
 from sparsebayes.fit import fit
 from sparsebayes.laplace import Bernoulli, GeneralizedNormal, LaplaceLikelihood, Multinomial
 from sparsebayes.priors import Automatic, Gamma, Inclusion, Laplace, PerPart, Prior, Smoothness, Uniform
@@ -92,6 +93,7 @@ __all__ = [
     "Linear",
     "LinearSpline",
     "Matern",
+    "ModelFileError",
     "Move",
     "MultiScale",
     "Multinomial",
@@ -129,6 +131,8 @@ __all__ = [
     "__version__",
     "denoise",
     "fit",
+    "load",
+    "save",
     "select",
 ]
 # fmt: on

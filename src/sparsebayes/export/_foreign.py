@@ -1,0 +1,56 @@
+"""Estimators of scikit-learn, by skops: it makes objects of a list of trusted types, and executes nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.base import BaseEstimator
+from sklearn.pipeline import Pipeline
+
+from sparsebayes.export._errors import ModelFileError
+from sparsebayes.export._members import DAMAGE, check_archive
+
+MISSING = "install skops (pip install 'sparsebayes[export]')"
+
+
+def is_foreign(x: Any) -> bool:
+    """Whether x is an estimator of another package."""
+    own = type(x).__module__.partition(".")[0] == "sparsebayes"
+    return isinstance(x, BaseEstimator) and not own and type(x) is not Pipeline
+
+
+def to_skops(x: Any, path: str) -> bytes:
+    """An estimator of scikit-learn as skops stores it; TypeError if it holds types that skops does not trust."""
+    try:
+        import skops.io
+    except ImportError as error:
+        name = type(x).__name__
+        raise ImportError(f"{path} holds a {name} of another package; to store it, {MISSING}.") from error
+    try:
+        data: bytes = skops.io.dumps(x)
+    except Exception as error:  # skops promises no kind of error
+        raise TypeError(f"{path} holds a {type(x).__name__} that skops cannot store: {error}") from error
+    untrusted = skops.io.get_untrusted_types(data=data)
+    if untrusted:
+        raise TypeError(f"{path} holds a {type(x).__name__} with types that skops does not trust: {sorted(untrusted)}.")
+    return data
+
+
+def from_skops(data: bytes, name: str, most: int) -> Any:
+    """The estimator that skops stored; ModelFileError if it holds types that skops does not trust."""
+    try:
+        import skops.io
+    except ImportError as error:
+        raise ImportError(f"The model file holds an estimator of scikit-learn; to read it, {MISSING}.") from error
+    try:
+        check_archive(data, name, most).close()
+        made = skops.io.loads(data, trusted=[])
+    except ModelFileError:
+        raise
+    except (*DAMAGE, TypeError, AttributeError, ImportError, RecursionError) as error:
+        raise ModelFileError(f"{name} of the model file is nothing that skops can read and trusts: {error}") from error
+    if not is_foreign(made):
+        raise ModelFileError(
+            f"{name} of the model file must be an estimator of scikit-learn, got {type(made).__name__}."
+        )
+    return made

@@ -1,0 +1,59 @@
+"""Bytes to files, all or nothing, and back."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from sparsebayes.export._errors import ModelFileError
+
+
+def write_bytes(data: bytes, path: Any) -> None:
+    """Write bytes to a path or a binary file object; a file at the path is replaced when all of them are on disk."""
+    if hasattr(path, "write"):
+        try:
+            path.write(data)
+        except TypeError as error:
+            raise TypeError("path must be a path or a file object that is open for bytes, got one for text.") from error
+        return
+    target = Path(os.path.realpath(_as_path(path)))  # a link stays a link, to the new file
+    if target.exists() and not target.is_file():
+        raise ValueError(f"path must be that of a regular file, got {str(path)!r}, which is none.")
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        with open(temporary, "xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        if target.exists():
+            shutil.copymode(target, temporary)
+        os.replace(temporary, target)
+    except BaseException:
+        with suppress(OSError):
+            temporary.unlink()
+        raise
+
+
+def read_bytes(path: Any, most: int) -> tuple[bytes, str]:
+    """The bytes of a path or a binary file object, and what messages call it."""
+    if hasattr(path, "read"):
+        data, source = path.read(most + 1), "The file"
+        if not isinstance(data, bytes):
+            raise TypeError("path must be a path or a file object that is open for bytes, got one for text.")
+    else:
+        source = repr(os.fspath(_as_path(path)))
+        with open(path, "rb") as file:
+            data = file.read(most + 1)
+    if len(data) > most:
+        raise ModelFileError(f"{source} has more than max_bytes={most} bytes: raise that if you trust it.")
+    return data, source
+
+
+def _as_path(path: Any) -> Any:
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"path must be a str, a path or a binary file object, got {type(path).__name__}.")
+    return path
