@@ -1,25 +1,16 @@
 import sys
 
-import matplotlib
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from matplotlib import pyplot
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
 from sparsebayes import RBF, Bias, RelevanceVectorClassifier
 from sparsebayes.datasets import make_ripley
 from sparsebayes.inspection import ClassificationDisplay
-
-matplotlib.use("Agg")
-from matplotlib import pyplot
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    pyplot.close("all")
 
 
 def rows(classes, inputs, seed=0, n=90):

@@ -2,23 +2,14 @@
 
 import sys
 
-import matplotlib
 import numpy as np
 import pytest
+from matplotlib import pyplot
 from sklearn.exceptions import NotFittedError
 
 from sparsebayes import WaveletDenoiser, denoise
 from sparsebayes.datasets import make_signal
 from sparsebayes.inspection import DenoisingDisplay
-
-matplotlib.use("Agg")
-from matplotlib import pyplot
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    pyplot.close("all")
 
 
 def image(shape=(40, 50)):

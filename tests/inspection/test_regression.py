@@ -1,25 +1,16 @@
 import sys
 
-import matplotlib
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from matplotlib import pyplot
 from sklearn.exceptions import NotFittedError
 from sklearn.gaussian_process import GaussianProcessRegressor
 
 from sparsebayes import Bias, LinearSpline, RelevanceVectorRegressor
 from sparsebayes.datasets import make_sinc
 from sparsebayes.inspection import RegressionDisplay
-
-matplotlib.use("Agg")
-from matplotlib import pyplot
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    pyplot.close("all")
 
 
 def fitted(seed=0, **parameters):

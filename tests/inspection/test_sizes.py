@@ -1,22 +1,13 @@
 import sys
 
-import matplotlib
 import numpy as np
 import pytest
+from matplotlib import pyplot
 from sklearn.exceptions import NotFittedError
 
 from sparsebayes import RelevanceVectorRegressor, SparseBayesRegressor
 from sparsebayes.datasets import make_sinc
 from sparsebayes.inspection import SparsityPathDisplay
-
-matplotlib.use("Agg")
-from matplotlib import pyplot
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    pyplot.close("all")
 
 
 def fitted(**parameters):

@@ -152,3 +152,11 @@ def samples_of_each(model: Any, X: Any, n_samples: int, rng: Any, parts: Any) ->
     each = [estimator.sample_y(X, n_samples, rng, parts) for estimator in model.estimators_]
     moved = [sample if sample.ndim == 2 else np.moveaxis(sample, 1, -1) for sample in each]
     return np.moveaxis(_assembled(model, moved), -1, 1)
+
+
+def outputs_of(model: Any) -> int | None:
+    """How many outputs a fitted regressor has; None if y had no axis of outputs."""
+    if hasattr(model, "estimators_"):
+        return sum(map(len, model.outputs_))
+    mean = model._fitted.result.mean
+    return int(mean.shape[1]) if mean.ndim == 2 else None

@@ -2,7 +2,16 @@
 
 from sparsebayes.inspection.classification import ClassificationDisplay
 from sparsebayes.inspection.denoising import DenoisingDisplay
+from sparsebayes.inspection.moves import EvidenceDisplay
 from sparsebayes.inspection.regression import RegressionDisplay
 from sparsebayes.inspection.sizes import SparsityPathDisplay
+from sparsebayes.inspection.weights import WeightsDisplay
 
-__all__ = ["ClassificationDisplay", "DenoisingDisplay", "RegressionDisplay", "SparsityPathDisplay"]
+__all__ = [
+    "ClassificationDisplay",
+    "DenoisingDisplay",
+    "EvidenceDisplay",
+    "RegressionDisplay",
+    "SparsityPathDisplay",
+    "WeightsDisplay",
+]

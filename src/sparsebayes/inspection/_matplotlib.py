@@ -11,6 +11,9 @@ BLUE, ORANGE, VERMILION, GREY = "#0072B2", "#E69F00", "#D55E00", "#7F7F7F"
 GREEN, PURPLE, SKY, YELLOW = "#009E73", "#CC79A7", "#56B4E9", "#F0E442"
 BLACK = "#222222"
 PALETTE = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILION, YELLOW, GREY)
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")  # with eight colours: 56 kinds have a pair of their own
+BAND = 2.0  # standard deviations on either side of the mean
+LONGEST = 36  # characters of a name
 
 
 def pyplot_module() -> Any:
@@ -22,21 +25,38 @@ def pyplot_module() -> Any:
     return pyplot
 
 
-def axes_or_new(ax: Any) -> Any:
-    """The axes given, or those of a new figure; ImportError if matplotlib is not installed."""
+def axes_or_new(ax: Any, size: tuple[float, float] | None = None) -> Any:
+    """The axes given, or those of a new figure of this size; ImportError if matplotlib is not installed."""
     pyplot = pyplot_module()
-    return pyplot.subplots(layout="constrained")[1] if ax is None else ax
+    return pyplot.subplots(layout="constrained", figsize=size)[1] if ax is None else ax
 
 
-def row_of_axes(ax: Any, count: int) -> np.ndarray:
-    """The axes given, which have to be `count`, or a row of so many in a new figure."""
+def row_of_axes(ax: Any, count: int, least: int | None = None, words: str = "draw in") -> np.ndarray:
+    """The axes given, from `least` to `count`, or a row of `count` in a new figure.
+
+    least : None for `count`.  words : what they are for.
+    """
     pyplot = pyplot_module()
     if ax is None:
-        return pyplot.subplots(1, count, layout="constrained", figsize=(3.4 * count, 3.4))[1]
+        return np.atleast_1d(pyplot.subplots(1, count, layout="constrained", figsize=(3.4 * count, 3.4))[1])
+    return given_axes(ax, count, least, words)
+
+
+def given_axes(ax: Any, count: int, least: int | None = None, words: str = "draw in") -> np.ndarray:
+    """The axes given as an array; ValueError unless they are from `least` (None for `count`) to `count`."""
     axes = np.ravel(np.asarray(ax, dtype=object))
-    if len(axes) != count:
-        raise ValueError(f"ax must be {count} axes to draw an image in, got {len(axes)}.")
+    if not (count if least is None else least) <= len(axes) <= count:
+        number = f"{count}" if least in (None, count) else f"{least} to {count}"
+        raise ValueError(f"ax must be {number} axes to {words}, got {len(axes)}.")
     return axes
+
+
+def shortened(name: Any) -> str:
+    """A name that fits beside an axis: the middle of a long one becomes an ellipsis; no sign has a meaning."""
+    text = str(name)
+    if len(text) > LONGEST:
+        text = f"{text[: LONGEST // 2]}…{text[-LONGEST // 2 + 1 :]}"
+    return text.replace("$", r"\$")
 
 
 def circles(ax: Any, places: np.ndarray, colour: str, size: float) -> Any:
@@ -45,3 +65,9 @@ def circles(ax: Any, places: np.ndarray, colour: str, size: float) -> Any:
         return None
     ring = {"facecolors": "none", "edgecolors": colour, "linewidths": 1.6, "zorder": 3}
     return ax.scatter(*places.T, s=size, label=f"relevance vectors ({len(places)})", **ring)
+
+
+def legend_beside(ax: Any, **options: Any) -> Any:
+    """A legend to the right of the axes, where it covers nothing."""
+    place = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0}
+    return ax.legend(**(place | {"frameon": False, "fontsize": "small"} | options))

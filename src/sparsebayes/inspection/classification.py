@@ -9,9 +9,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sparsebayes.inspection._inputs import as_rows, check_columns, check_length, circle_heights, relevance_vectors
-from sparsebayes.inspection._matplotlib import BLACK, PALETTE, axes_or_new, circles
+from sparsebayes.inspection._matplotlib import BLACK, MARKERS, PALETTE, axes_or_new, circles
 
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")  # with eight colours: 56 classes have a pair of their own
 CURVE_GRID, FIELD_GRID = 500, 200  # points along an input
 MARGIN = 0.04  # of the range of the inputs, drawn beyond its ends
 DEPTH = 0.5  # how much of a class's colour a region of probability 1 has; the rest is white

@@ -9,9 +9,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sparsebayes.estimators import denoise
-from sparsebayes.inspection._matplotlib import BLUE, GREY, ORANGE, axes_or_new, row_of_axes
+from sparsebayes.inspection._matplotlib import BAND, BLUE, GREY, ORANGE, axes_or_new, row_of_axes
 
-BAND = 2.0  # standard deviations on either side of the mean
 DOTS = 2000  # samples of a signal from which on they are joined by a thin line
 CLIPPED = 0.5  # percent of the pixels that may lie beyond either end of the grey scale
 
@@ -113,7 +112,7 @@ class DenoisingDisplay:
             self.figure_ = self.ax_.figure
             self._plot_signal(self.ax_)
         else:
-            self.ax_ = row_of_axes(ax, 3)
+            self.ax_ = row_of_axes(ax, 3, words="draw an image in")
             self.figure_ = self.ax_[0].figure
             self._plot_image(self.ax_)
         return self

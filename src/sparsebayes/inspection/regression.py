@@ -9,9 +9,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sparsebayes.inspection._inputs import as_rows, check_columns, check_length, circle_heights, relevance_vectors
-from sparsebayes.inspection._matplotlib import BLUE, GREY, VERMILION, axes_or_new, circles
+from sparsebayes.inspection._matplotlib import BAND, BLUE, GREY, VERMILION, axes_or_new, circles
 
-BAND = 2.0  # standard deviations on either side of the mean
 GRID = 500  # points that the curve is drawn through
 MARGIN = 0.03  # of the range of the inputs, drawn beyond its ends
 

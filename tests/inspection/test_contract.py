@@ -1,0 +1,126 @@
+"""What holds for every display: stored values, `from_estimator`, `plot` again and where it is told to."""
+
+import dataclasses
+import sys
+from functools import cache
+
+import display_models as models
+import numpy as np
+import pytest
+from matplotlib import pyplot
+from matplotlib.axes import Axes
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+
+from sparsebayes import RelevanceVectorClassifier, RelevanceVectorRegressor, WaveletDenoiser, inspection
+from sparsebayes.datasets import make_signal, make_sinc
+from sparsebayes.inspection import (
+    ClassificationDisplay,
+    DenoisingDisplay,
+    EvidenceDisplay,
+    RegressionDisplay,
+    SparsityPathDisplay,
+    WeightsDisplay,
+)
+
+X1, Y1, _ = make_sinc(40, random_state=0)
+X4, XY = models.table(models.inputs()), models.inputs()[:, :2]
+SIGNAL = make_signal("doppler", 256, random_state=0)[1]
+IMAGE = np.outer(np.arange(32) > 15, np.ones(32)) + 0.3 * np.random.default_rng(0).standard_normal((32, 32))
+
+
+def _sinc():
+    return RelevanceVectorRegressor(gamma=0.1).fit(X1, Y1)
+
+
+# class -> (fitted estimator, arguments of from_estimator, number of axes)
+CASES = {
+    ClassificationDisplay: (lambda: RelevanceVectorClassifier(gamma=1).fit(XY, XY[:, 0] > XY[:, 1]), (XY,), 1),
+    DenoisingDisplay: (lambda: WaveletDenoiser(ndim=2, shifts=0).fit(IMAGE), (IMAGE,), 3),
+    EvidenceDisplay: (_sinc, (), 1),
+    RegressionDisplay: (_sinc, (X1, Y1), 1),
+    SparsityPathDisplay: (_sinc, (X1, Y1), 1),
+    WeightsDisplay: (lambda: models.regressor("columns"), (), 1),
+}
+
+
+@cache
+def fitted(Display):
+    return CASES[Display][0]()
+
+
+@pytest.fixture(params=CASES, ids=lambda display: display.__name__)
+def case(request):
+    return request.param, fitted(request.param), *CASES[request.param][1:]
+
+
+def artists(display):
+    """The number of artists of each attribute that `plot` sets."""
+    found = {name: value for name, value in vars(display).items() if name.endswith("_")}
+    return {name: len(np.ravel(np.asarray(value, dtype=object))) for name, value in found.items()}
+
+
+def test_every_display_has_a_case():
+    assert sorted(display.__name__ for display in CASES) == sorted(inspection.__all__)
+
+
+def test_it_stores_arrays_and_draws_them_again(case):
+    Display, model, arguments, axes = case
+    display = Display.from_estimator(model, *arguments)
+    stored = dataclasses.fields(display)
+    assert any(isinstance(getattr(display, each.name), np.ndarray) or each.name == "path" for each in stored)
+    before, first = {each.name: getattr(display, each.name) for each in stored}, artists(display)
+    old = display.figure_
+    assert display.plot() is display
+    assert all(getattr(display, name) is value for name, value in before.items())
+    assert artists(display) == first
+    assert display.figure_ is not old
+    assert [type(each) for each in np.ravel(display.ax_)] == [Axes] * axes
+    assert len(pyplot.get_fignums()) == 2
+    assert Display(**before).plot().figure_ is not display.figure_
+
+
+def test_it_draws_on_the_axes_that_are_given_and_nowhere_else(case):
+    Display, model, arguments, axes = case
+    figure, given = pyplot.subplots(1, axes)
+    _, other = pyplot.subplots()
+    display = Display.from_estimator(model, *arguments, ax=given)
+    assert display.figure_ is figure
+    assert list(np.ravel(display.ax_)) == list(np.ravel(given))
+    assert len(pyplot.get_fignums()) == 2
+    assert not other.has_data()
+    assert pyplot.gca() is other
+    figure.canvas.draw()
+
+
+def test_everything_is_labelled_and_no_legend_is_empty(case):
+    Display, model, arguments, _ = case
+    display = Display.from_estimator(model, *arguments)
+    for ax in [each for each in display.figure_.axes if each.get_label() != "<colorbar>"]:
+        image = bool(ax.images) and not ax.get_xticks().size
+        assert image or ax.get_xlabel() or ax.get_ylabel() or ax.get_title()
+        legend = ax.get_legend()
+        assert legend is None or all(text.get_text() for text in legend.get_texts())
+    assert any(ax.has_data() for ax in np.ravel(display.ax_))
+
+
+def test_what_is_not_fitted_is_refused(case):
+    Display, _, arguments, _ = case
+
+    class Unfitted(BaseEstimator):
+        def fit(self, X, y=None):
+            return self
+
+        def __sklearn_is_fitted__(self):
+            return False
+
+    with pytest.raises(NotFittedError):
+        Display.from_estimator(Unfitted(), *arguments)
+    assert pyplot.get_fignums() == []
+
+
+def test_without_matplotlib_the_error_names_the_extra(case, monkeypatch):
+    Display, model, arguments, _ = case
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ImportError, match=r"pip install sparsebayes\[plot\]"):
+        Display.from_estimator(model, *arguments)
