@@ -18,7 +18,10 @@ from sparsebayes.inspection import (
     ClassificationDisplay,
     DenoisingDisplay,
     EvidenceDisplay,
+    PITDisplay,
     RegressionDisplay,
+    ReliabilityDisplay,
+    ResidualsDisplay,
     SparsityPathDisplay,
     WeightsDisplay,
 )
@@ -38,7 +41,10 @@ CASES = {
     ClassificationDisplay: (lambda: RelevanceVectorClassifier(gamma=1).fit(XY, XY[:, 0] > XY[:, 1]), (XY,), 1),
     DenoisingDisplay: (lambda: WaveletDenoiser(ndim=2, shifts=0).fit(IMAGE), (IMAGE,), 3),
     EvidenceDisplay: (_sinc, (), 1),
+    PITDisplay: (_sinc, (X1, Y1), 2),
     RegressionDisplay: (_sinc, (X1, Y1), 1),
+    ReliabilityDisplay: (lambda: models.classifier("columns"), (X4, models.labels(models.inputs())), 1),
+    ResidualsDisplay: (_sinc, (X1, Y1), 2),
     SparsityPathDisplay: (_sinc, (X1, Y1), 1),
     WeightsDisplay: (lambda: models.regressor("columns"), (), 1),
 }

@@ -3,7 +3,10 @@
 from sparsebayes.inspection.classification import ClassificationDisplay
 from sparsebayes.inspection.denoising import DenoisingDisplay
 from sparsebayes.inspection.moves import EvidenceDisplay
+from sparsebayes.inspection.pit import PITDisplay
 from sparsebayes.inspection.regression import RegressionDisplay
+from sparsebayes.inspection.reliability import ReliabilityDisplay
+from sparsebayes.inspection.residuals import ResidualsDisplay
 from sparsebayes.inspection.sizes import SparsityPathDisplay
 from sparsebayes.inspection.weights import WeightsDisplay
 
@@ -11,7 +14,10 @@ __all__ = [
     "ClassificationDisplay",
     "DenoisingDisplay",
     "EvidenceDisplay",
+    "PITDisplay",
     "RegressionDisplay",
+    "ReliabilityDisplay",
+    "ResidualsDisplay",
     "SparsityPathDisplay",
     "WeightsDisplay",
 ]
