@@ -104,6 +104,14 @@ def test_quantiles_at_extreme_shares_of_the_noise(share):
         assert_allclose(*widths, rtol=1e-6, atol=1e-9)
 
 
+def test_an_interval_is_the_same_at_every_call():
+    rng = np.random.default_rng(3)
+    X = rng.uniform(-3, 3, (40, 1))
+    model = RelevanceVectorRegressor(likelihood=GeneralizedNormal(8.0)).fit(X, np.sin(X[:, 0]) + rng.uniform(-1, 1, 40))
+    first, second = (model.predict_interval(X, 0.8) for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+
+
 def test_noise_with_bounds_has_a_narrower_interval_than_gaussian_noise():
     X, _, model = _uniform_noise()
     _, std = model.predict(X, return_std=True)

@@ -68,7 +68,9 @@ class GeneralizedPredictive:
             return self._relative(level, low) * np.sqrt(total)
         nodes = low + (high - low) * 0.5 * (1 - np.cos(np.pi * np.arange(SHARES) / (SHARES - 1)))
         values = [self._relative(level, node) for node in nodes]
-        return BarycentricInterpolator(nodes, values)(share) * np.sqrt(total)
+        weights = (-1.0) ** np.arange(SHARES)  # those of Chebyshev points; SciPy would add them up in a random order
+        weights[[0, -1]] *= 0.5
+        return BarycentricInterpolator(nodes, values, wi=weights)(share) * np.sqrt(total)
 
     def draw(self, rng: np.random.RandomState, shape: tuple[int, ...]) -> np.ndarray:
         """Errors y − f."""

@@ -14,6 +14,7 @@ from functools import cache, cached_property
 from typing import Any
 
 import pywt
+import scipy.sparse
 from sklearn.pipeline import Pipeline
 
 from sparsebayes.bases import columns, concatenation, contract, transformed
@@ -30,7 +31,7 @@ from sparsebayes.estimators._sparse_recovery import Recovered, SparseRecovery
 from sparsebayes.estimators._wavelet_denoiser import WaveletDenoiser
 from sparsebayes.export._errors import ModelFileError
 from sparsebayes.export._fields import belongs, types_of
-from sparsebayes.export._sparse import SPARSE, sparse_fields, sparse_matrix
+from sparsebayes.export._sparse import sparse_array, sparse_fields
 from sparsebayes.joint.complex_result import ComplexResult
 from sparsebayes.joint.result import JointResult, SeparateResults
 from sparsebayes.laplace import Bernoulli, GeneralizedNormal, Multinomial
@@ -39,6 +40,7 @@ from sparsebayes.rows.known_noise import KnownNoise
 from sparsebayes.scale_learning.process import Part, PartAt
 from sparsebayes.scale_learning.variance import GaussianProcessPosterior
 from sparsebayes.signals import closed_form, diagonal, sampled, transforms, wavelet_transform
+from sparsebayes.signals.wavelet_transform import as_orthogonal
 from sparsebayes.solvers import ActiveSet, ActiveSetSettings, FixedPoint, Search, Sequential, Sweep
 from sparsebayes.solvers.candidates import CandidateScores
 from sparsebayes.solvers.certificate import Certificate
@@ -110,8 +112,8 @@ def registry() -> dict[str, Kind]:
             lambda each: {"shape": each.signal_shape, "wavelet": each.wavelet, "level": each.levels},
             _constructor(wavelet_transform.WaveletOperator),
         ),
-        Kind(pywt.Wavelet, _wavelet_fields, _wavelet),
-        *(Kind(cls, sparse_fields, sparse_matrix(cls)) for cls in SPARSE),
+        Kind(pywt.Wavelet, _wavelet_fields, _constructor(_wavelet)),
+        Kind(scipy.sparse.csr_array, sparse_fields, _constructor(sparse_array)),
     ]
     found = {_word(kind.cls): kind for kind in kinds}
     assert len(found) == len(kinds)
@@ -170,18 +172,20 @@ def _names(cls: type) -> list[str]:
 
 
 def _constructor(cls: Any) -> Callable[[dict[str, Any]], Any]:
-    """What calls a class with parameters; those that came later than the file have their defaults."""
+    """What calls a class or a function with parameters; those that came later than the file have their defaults."""
     return lambda values: cls(**_checked(cls, values))
 
 
-def _checked(cls: type, values: dict[str, Any]) -> dict[str, Any]:
+def _checked(cls: Any, values: dict[str, Any]) -> dict[str, Any]:
     """The values, if they are parameters of the class and none without a default is missing."""
     known = inspect.signature(cls).parameters
     extra = [name for name in values if name not in known]
     missing = [name for name, each in known.items() if each.default is each.empty and name not in values]
     if extra or missing:
         wrong = f"lacks {missing[0]!r}" if missing else f"has {extra[0]!r}, which this version does not know"
-        raise ModelFileError(f"A {cls.__name__} of the model file {wrong}: it is damaged, or of a later version.")
+        raise ModelFileError(
+            f"A {cls.__name__.strip('_')} of the model file {wrong}: it is damaged, or of a later version."
+        )
     return values
 
 
@@ -244,12 +248,13 @@ def _holder(cls: Any, names: dict[str, Any]) -> Callable[[dict[str, Any]], Any]:
 
 def _wavelet_fields(wavelet: Any) -> dict[str, Any]:
     """The name of a wavelet that PyWavelets knows."""
-    if wavelet.name not in pywt.wavelist(kind="discrete") or pywt.Wavelet(wavelet.name) != wavelet:
+    if as_orthogonal(wavelet.name).filter_bank != wavelet.filter_bank:
         raise ValueError(f"wavelet must be one of PyWavelets in a model file, got {wavelet.name!r} with other filters.")
     return {"name": wavelet.name}
 
 
-def _wavelet(values: dict[str, Any]) -> Any:
-    if values.keys() != {"name"} or values["name"] not in pywt.wavelist(kind="discrete"):
-        raise ModelFileError(f"A wavelet of the model file must have the name of one of PyWavelets, got {values}.")
-    return wavelet_transform.as_orthogonal(values["name"])
+def _wavelet(name: Any) -> Any:
+    """The wavelet of that name."""
+    if not isinstance(name, str):
+        raise ModelFileError(f"A wavelet of the model file must have a name, got {type(name).__name__}.")
+    return pywt.Wavelet(as_orthogonal(name).name)
