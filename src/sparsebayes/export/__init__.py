@@ -2,5 +2,8 @@
 
 from sparsebayes.export._errors import ModelFileError
 from sparsebayes.export.model_file import load, save
+from sparsebayes.export.onnx_converter import register_converters
+from sparsebayes.export.onnx_file import export_onnx, to_onnx
+from sparsebayes.export.report import ExportReport
 
-__all__ = ["ModelFileError", "load", "save"]
+__all__ = ["ExportReport", "ModelFileError", "export_onnx", "load", "register_converters", "save", "to_onnx"]
