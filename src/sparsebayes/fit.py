@@ -18,8 +18,10 @@ from sparsebayes.core.result import Result
 from sparsebayes.core.solver import Solver
 from sparsebayes.joint.path import JointRequest, fit_each
 from sparsebayes.laplace import Bernoulli, GeneralizedNormal, Multinomial
-from sparsebayes.paths import Path, path_for
+from sparsebayes.paths import Path, path_for, statistics_of
 from sparsebayes.priors import as_prior
+from sparsebayes.rows.sources import is_dask
+from sparsebayes.rows.triangle import RowsRead
 from sparsebayes.rows.validation import has_outputs
 from sparsebayes.signals.closed_form import Orthonormal
 from sparsebayes.solvers import NAMED, ActiveSet, as_solver
@@ -149,10 +151,14 @@ def fit(
     """
     if not joint and has_outputs(y):
         options = {name: value for name, value in locals().items() if name not in ("Phi", "y", "joint")}
+        if is_dask(Phi):  # one pass for all outputs
+            Phi, y = statistics_of(Phi, y, sample_weight, as_likelihood(likelihood)), None
+            options["sample_weight"] = None
         return fit_each(Phi, y, fit, options)
     likelihood = as_likelihood(likelihood)
     monitor = make_monitor(max_iter, tol, max_time, random_state, verbose, callback)
-    variance = noise_variance if has_outputs(y) else checked_variance(noise_variance, "noise_variance")
+    several = Phi.outputs > 1 if isinstance(Phi, RowsRead) else has_outputs(y)
+    variance = noise_variance if several else checked_variance(noise_variance, "noise_variance")
     guess = checked_variance(initial_noise_variance, "initial_noise_variance")
     prior = as_prior(prior)
     chosen = as_solver(solver, SOLVERS, effort)

@@ -25,7 +25,7 @@ from sparsebayes.joint.complex_result import ComplexPath
 from sparsebayes.joint.path import SEPARATE, JointRequest, joint_path, statistics_joint_path
 from sparsebayes.laplace import ClassLikelihood, LaplacePath, NoisePath, check_label_vector
 from sparsebayes.large_kernels import KernelPath
-from sparsebayes.rows.known_noise import KnownNoise, KnownNoiseRows
+from sparsebayes.rows.known_noise import KnownNoise, KnownNoiseRows, SummedNoise
 from sparsebayes.rows.memory import summarise
 from sparsebayes.rows.passes import RowPasses
 from sparsebayes.rows.sources import is_chunked, is_dask, is_too_large
@@ -85,7 +85,7 @@ class KnownNoisePath:
     """
 
     weighted: Path
-    noise: KnownNoise
+    noise: KnownNoise | SummedNoise
 
     @property
     def default_solver(self) -> Solver:
@@ -131,7 +131,7 @@ def path_for(
     noise = NoiseOptions(likelihood, noise_variance, guess)
     read = isinstance(Phi, Triangle | RowPasses | KnownNoiseRows)
     if read or is_dask(Phi) or is_chunked(Phi, y) or is_too_large(Phi):
-        return _statistics_path(_statistics_of(Phi, y, sample_weight, likelihood), center, noise, request)
+        return _statistics_path(statistics_of(Phi, y, sample_weight, likelihood), center, noise, request)
     operator, like = _operator_of(Phi, y)
     weights = as_counts(check_weights(sample_weight, operator.shape[0], like=like))
     if weights is not None:
@@ -222,7 +222,7 @@ def _with_noise(
     return KnownNoisePath(build(known.weights, _common_noise(known, noise)), known)
 
 
-def _common_noise(known: KnownNoise, noise: NoiseOptions) -> NoiseOptions:
+def _common_noise(known: KnownNoise | SummedNoise, noise: NoiseOptions) -> NoiseOptions:
     """The one noise variance of rows that are weighted by their own; `noise` holds the arguments of the caller."""
     if noise.variance is not None:
         raise ValueError(
@@ -250,7 +250,7 @@ def _statistics_path(
     """The path of a regression with Gaussian noise on rows that were read in chunks."""
     if isinstance(rows, KnownNoiseRows):
         known = rows.noise
-        return KnownNoisePath(_statistics_path(rows.rows, center, _common_noise(known, noise), request), known)
+        return KnownNoisePath(_statistics_path(rows.weighted, center, _common_noise(known, noise), request), known)
     if request.wanted or rows.outputs > 1:
         return statistics_joint_path(rows, center, noise, request)
     if rows.constant is not None and (center or rows.constant == 0):
@@ -258,7 +258,7 @@ def _statistics_path(
     return StatisticsPath(lambda: rows.summarise(center), noise)
 
 
-def _statistics_of(Phi: Any, y: Any, sample_weight: Any, likelihood: Any) -> Triangle | RowPasses | KnownNoiseRows:
+def statistics_of(Phi: Any, y: Any, sample_weight: Any, likelihood: Any) -> Triangle | RowPasses | KnownNoiseRows:
     """The statistics of rows that come in chunks, or are too large to be held in memory."""
     if not isinstance(likelihood, Gaussian):
         raise ValueError(
@@ -268,17 +268,17 @@ def _statistics_of(Phi: Any, y: Any, sample_weight: Any, likelihood: Any) -> Tri
     if isinstance(Phi, KnownNoiseRows):
         return Phi
     check = ChunkCheck(lambda design, first: check_design(design))
-    if likelihood.variance is not None:
-        names = ("Phi", "variance of Gaussian")
-        return read_known_noise(Phi, y, sample_weight, likelihood.variance, check, names)
-    rows: Triangle | RowPasses | None = Phi
+    rows: Triangle | RowPasses | KnownNoiseRows | None = Phi
     if is_dask(Phi):
         from sparsebayes.distributed import read_triangle  # imports Dask
 
-        rows = read_triangle(Phi, y, sample_weight, check_design)
+        rows = read_triangle(Phi, y, sample_weight, check_design, likelihood.variance)
+    elif likelihood.variance is not None:
+        names = ("Phi", "variance of Gaussian")
+        return read_known_noise(Phi, y, sample_weight, likelihood.variance, check, names)
     elif not isinstance(Phi, Triangle | RowPasses):
         rows = read_chunks(Phi, y, sample_weight, check, "Phi")
     if rows is None:
         raise ValueError("Phi has no row of positive weight, but at least two rows are needed.")
     check_rows(rows.rows, "Phi")
-    return rows.as_counts()
+    return rows if isinstance(rows, KnownNoiseRows) else rows.as_counts()

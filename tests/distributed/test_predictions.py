@@ -73,8 +73,6 @@ def test_what_cannot_be_lazy_is_refused():
         model.predict(REMOTE, return_cov=True)
     with pytest.raises(ValueError, match="sample_y draws all rows"):
         model.sample_y(REMOTE)
-    with pytest.raises(ValueError, match="partial_fit takes rows"):
-        SparseBayesRegressor().partial_fit(REMOTE, y)
     with pytest.raises(ValueError, match="path needs all rows"):
         model.path(REMOTE, y)
     with pytest.raises(ValueError, match="expecting 8 features"):

@@ -134,11 +134,6 @@ def test_noise_of_another_shape_is_refused():
         SparseBayesRegressor(likelihood="generalized-normal").fit(da.from_array(X, chunks=(400, 12)), y)
 
 
-def test_known_noise_is_refused():
-    with pytest.raises(ValueError, match="noise_variance of fit must be None"):
-        model().fit(da.from_array(X, chunks=(400, 12)), y, noise_variance=np.ones(1200))
-
-
 def test_a_pass_without_rows_finds_nothing():
     assert DaskRows((), (0.0, 3)).reduce("nothing", len, sum) is None
 

@@ -32,6 +32,7 @@ class Part(NamedTuple):
     """Some rows as they came: X, y and sample_weight (None if there are none), the part's number and first row.
 
     start : the number of rows before them, −1 if that is not known.
+    variances : the known noise variance of each row; None if it is not known.
     """
 
     X: Any
@@ -39,6 +40,7 @@ class Part(NamedTuple):
     weights: Any
     number: int
     start: int
+    variances: Any = None
 
     def located(self, error: Exception) -> ValueError:
         """An error about these rows that says where they are."""
@@ -59,15 +61,16 @@ class DaskRows:
     prepare: Callable[[Part], Any] | None = None
 
     @classmethod
-    def of(cls, X: Any, y: Any = None, sample_weight: Any = None) -> DaskRows:
+    def of(cls, X: Any, y: Any = None, sample_weight: Any = None, variances: Any = None) -> DaskRows:
         """The rows of collections whose row boundaries agree, or can be made to.
 
         Parameters
         ----------
         X : dask array of shape (N, d) or dask dataframe
             Inputs. Columns in several chunks are put together.
-        y, sample_weight : dask array, dask series, array-like of shape (N,), or None
-            Targets and weights; in chunks of other rows they are rechunked to those of X.
+        y, sample_weight, variances : dask array, dask series, array-like of shape (N,), or None
+            Targets (or (N, T) of several outputs), weights and noise variances; in chunks of other rows they are
+            rechunked to those of X.
 
         Returns
         -------
@@ -75,9 +78,10 @@ class DaskRows:
             The parts, not computed.
         """
         blocks, sizes, width = _blocks_of(X)
-        others = [_like(each, sizes, name) for each, name in ((y, "y"), (sample_weight, "sample_weight"))]
+        given = ((y, "y"), (sample_weight, "sample_weight"), (variances, "the noise variance of each row"))
+        y, weights, noise = (_like(each, sizes, name) for each, name in given)
         starts = [-1 if math.isnan(each) else int(each) for each in np.cumsum([0.0, *sizes[:-1]]).tolist()]
-        parts = list(zip(blocks, *others, range(len(blocks)), starts, strict=True))
+        parts = list(zip(blocks, y, weights, range(len(blocks)), starts, noise, strict=True))
         alone = recipes(parts)
         return cls(tuple(parts if alone is None else alone), (float(sum(sizes)), width))
 
@@ -211,6 +215,7 @@ def _like(y: Any, sizes: list[float], name: str) -> list[Any]:
         return _sliced(y, sizes, name, known)
     if hasattr(y, "to_dask_array"):  # a series, or a dataframe with one column
         y = y.to_dask_array()
+    y = y.rechunk({1: -1}) if y.ndim == 2 and len(y.chunks[1]) > 1 else y
     if len(y.chunks[0]) == len(sizes) and not (known and _known(y)):
         return blocks_of_array(y)  # every part finds out whether the lengths agree
     if not known:

@@ -53,7 +53,7 @@ def predict_lazily(model: Any, method: str, X: Any, options: dict[str, Any]) -> 
     Returns
     -------
     dask array or tuple of dask arrays
-        One entry per row, in the chunks of X; two arrays where the method returns two.
+        One entry per row (one row of several outputs), in the chunks of X; two arrays where the method returns two.
     """
     shape, kind = _shape_of(model, method, options)
     tag, block = uuid4().hex, dask.delayed(_Block(method, options, shape, kind), pure=True)
@@ -97,9 +97,10 @@ def _shape_of(model: Any, method: str, options: dict[str, Any]) -> tuple[tuple[i
     classes = getattr(model, "classes_", None)
     if classes is not None and method == "predict":
         return (), classes.dtype
-    if _has_two(method, options):
-        return (2,), np.float64
-    if classes is None or (method not in SCORES and len(classes) == 2):
+    if classes is None:
+        outputs = np.shape(model.intercept_)
+        return (2, *outputs) if _has_two(method, options) else outputs, np.float64
+    if method not in SCORES and len(classes) == 2:
         return (), np.float64
     return (len(classes),), np.float64
 
@@ -113,4 +114,6 @@ def _portable(model: Any) -> Any:
     for name in ("callback", "_range"):
         if name in vars(model):
             setattr(model, name, None)
+    if hasattr(model, "estimators_"):  # a model for each group of outputs
+        model.estimators_ = [_portable(each) for each in model.estimators_]
     return model

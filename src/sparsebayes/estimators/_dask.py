@@ -20,7 +20,7 @@ from sparsebayes.estimators._classes import check_labels, require_two_classes, w
 from sparsebayes.estimators._fitted import Fitted
 from sparsebayes.estimators._order import ClassOrder
 from sparsebayes.estimators._training import Candidates, fit_parameters, prior_of
-from sparsebayes.estimators._validation import check_values, is_gaussian
+from sparsebayes.estimators._validation import check_values, is_gaussian, is_noise_known
 from sparsebayes.fit import fit
 from sparsebayes.laplace import Bernoulli, Multinomial
 from sparsebayes.rows.sources import is_dask
@@ -70,8 +70,8 @@ class ValuesCheck:
         return check_values(self.model, X, fitting=True)
 
 
-def check_of(model: Any, X: Any) -> ValuesCheck:
-    """The check of the blocks of X; sets `n_features_in_` and `feature_names_in_` of the model."""
+def check_of(model: Any, X: Any, reset: bool = True) -> ValuesCheck:
+    """The check of the blocks of X; sets `n_features_in_` and `feature_names_in_` of the model, or compares them."""
     if hasattr(X, "columns"):
         head = X._meta
     elif X.ndim == 2 and X.shape[1] == X.shape[1]:
@@ -79,7 +79,7 @@ def check_of(model: Any, X: Any) -> ValuesCheck:
     else:
         head = None  # the rows say what is wrong
     if head is not None:
-        validate_data(model, head, reset=True, skip_check_array=True)
+        validate_data(model, head, reset=reset, skip_check_array=True)
     bare = copy.copy(model)
     for name in [name for name in vars(bare) if name.endswith("_") or name.startswith("_")]:
         delattr(bare, name)
@@ -87,16 +87,20 @@ def check_of(model: Any, X: Any) -> ValuesCheck:
     return ValuesCheck(bare)
 
 
-def read_dask(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:
-    """The statistics of rows that are Dask collections, for a regression; None if no row has a positive weight."""
+def read_dask(model: Any, X: Any, y: Any, sample_weight: Any, noise_variance: Any = None, reset: bool = True) -> Any:
+    """The statistics of rows that are Dask collections, for a regression; None if no row has a positive weight.
+
+    reset : whether the columns of X are those of the model from now on, rather than compared with those it knows.
+    """
     from sparsebayes.distributed import read_triangle
 
+    is_noise_known(model, noise_variance)
     if not is_gaussian(model.likelihood):
         raise ValueError(
             f"likelihood must be 'gaussian' for a Dask collection, got {model.likelihood!r}: noise of another shape "
             "needs all rows in memory; pass arrays, such as X.compute()."
         )
-    return read_triangle(X, y, sample_weight, check_of(model, X))
+    return read_triangle(X, y, sample_weight, check_of(model, X, reset), noise_variance)
 
 
 def read_labels(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, ClassOrder]:

@@ -176,7 +176,8 @@ class Attributes:
         The weights that are not 0: position in `relevance_`, and output.
     noise_variance_ : float or ndarray
         σ², estimated or as given, one for each output if there are several; 0 if y is constant, and for a likelihood
-        without noise. If `fit` was given the noise variance of each row, those of the rows of positive weight.
+        without noise. If `fit` was given the noise variance of each row, those of the rows of positive weight; on
+        Dask the collection that was given.
     noise_shape_ : float
         The shape p of the noise; 2 is Gaussian. NaN for a likelihood that is no noise, such as one of counts.
     excess_variance_ : float

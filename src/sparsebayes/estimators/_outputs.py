@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ from sklearn.base import clone
 from sparsebayes._checks import is_number
 from sparsebayes.core.result import Result
 from sparsebayes.estimators._fitted import forget
+from sparsebayes.rows.sources import is_dask
 from sparsebayes.rows.validation import check_outputs, check_targets, has_outputs, require_targets
 from sparsebayes.solvers.regression import checked_variance
 
@@ -86,24 +88,32 @@ def groups_of_outputs(model: Any, y: Any) -> list[np.ndarray] | None:
     return None if len(values) == 1 else [np.flatnonzero(np.asarray(labels) == value) for value in values]
 
 
-def refuse_outputs(y: Any) -> None:
-    """Raise ValueError for several outputs of rows on Dask."""
-    if has_outputs(y):
-        count = np.shape(y)[1]
-        raise ValueError(f"y must have one output for rows on Dask, got {count}: fit the outputs one by one.")
-
-
 def fit_each(model: Any, X: Any, y: Any, members: list[np.ndarray], **arguments: Any) -> Any:
     """Fit one model for each group of outputs, and publish what they have in common.
 
     `estimators_` are the models, `outputs_` the outputs of each.
     """
-    y = check_outputs(y, np.shape(y)[0])
+    if not is_dask(y):
+        y = check_outputs(y, np.shape(y)[0])
+    elif hasattr(y, "to_dask_array"):  # a dataframe, whose columns have names
+        y = y.to_dask_array()
+
+    def fit_own(own: Any, outputs: np.ndarray) -> Any:
+        target = y[:, outputs] if len(outputs) > 1 else y[:, outputs[0]]
+        return own.fit(X, target if is_dask(y) or len(outputs) > 1 else check_targets(target, len(y)), **arguments)
+
+    return fit_members(model, members, fit_own)
+
+
+def fit_members(model: Any, members: list[np.ndarray], fit_own: Callable[[Any, np.ndarray], Any]) -> Any:
+    """Fit one model for each group of outputs, and publish what they have in common.
+
+    fit_own : fits an estimator to the outputs of these numbers, and returns it.
+    """
     models = []
     for outputs in members:
         own = clone(model).set_params(joint=True, **({"groups": None} if hasattr(model, "kernel") else {}))
-        target = y[:, outputs] if len(outputs) > 1 else check_targets(y[:, outputs[0]], len(y))
-        models.append(own.fit(X, target, **arguments))
+        models.append(fit_own(own, outputs))
     forget(model)
     model.n_features_in_ = models[0].n_features_in_
     if hasattr(models[0], "feature_names_in_"):
@@ -118,7 +128,7 @@ def fit_each(model: Any, X: Any, y: Any, members: list[np.ndarray], **arguments:
     model.intercept_ = _assembled(model, [each.intercept_ for each in models])
     model.noise_variance_ = _assembled(model, [each.noise_variance_ for each in models])
     if hasattr(models[0], "coef_"):
-        model.coef_ = np.zeros((y.shape[1], model.n_features_in_))
+        model.coef_ = np.zeros((sum(map(len, members)), model.n_features_in_))
         for each, outputs in zip(models, members, strict=True):
             model.coef_[outputs] = each.coef_
     return model

@@ -29,7 +29,7 @@ from sparsebayes.estimators._training import (
     training_rows,
 )
 from sparsebayes.estimators._validation import check_inputs, check_noise, is_gaussian, require_rows
-from sparsebayes.rows.known_noise import KnownNoise
+from sparsebayes.rows.known_noise import NoiseOfRows
 from sparsebayes.rows.sources import is_too_large
 from sparsebayes.rows.validation import (
     LEAST_ROWS,
@@ -214,5 +214,5 @@ def publish_regression(model: Any, candidates: Candidates, fitted: Fitted, bars:
 
 def _noise_shape(likelihood: Any) -> float:
     """The shape p of the noise: 2 if it is Gaussian, NaN for a likelihood that is no noise, such as counts."""
-    gaussian = isinstance(likelihood, GaussianNoise | KnownNoise)
+    gaussian = isinstance(likelihood, GaussianNoise | NoiseOfRows)
     return 2.0 if gaussian else getattr(likelihood, "shape", math.nan)

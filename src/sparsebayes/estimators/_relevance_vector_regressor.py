@@ -26,7 +26,7 @@ from sparsebayes.estimators._error_bars import (
 )
 from sparsebayes.estimators._fitted import Fitted, all_or_nothing
 from sparsebayes.estimators._order import row_order
-from sparsebayes.estimators._outputs import ProcessTargets, fit_each, groups_of_outputs, of_outputs, refuse_outputs
+from sparsebayes.estimators._outputs import ProcessTargets, fit_each, groups_of_outputs, of_outputs
 from sparsebayes.estimators._parameters import check_parameters
 from sparsebayes.estimators._range import TrainingRange
 from sparsebayes.estimators._regression import SparseRegression, publish_regression
@@ -149,12 +149,11 @@ class RelevanceVectorRegressor(SparseRegression):
             The fitted estimator.
         """
         check_parameters(self)
-        if is_dask(X):
-            refuse_outputs(y)
-            return fit_kernel_regressor(self, X, y, sample_weight, noise_variance)
         members = groups_of_outputs(self, y)
         if members is not None:
             return fit_each(self, X, y, members, sample_weight=sample_weight, noise_variance=noise_variance)
+        if is_dask(X):
+            return fit_kernel_regressor(self, X, y, sample_weight, noise_variance)
         monitor, rows = monitor_of(self), self._training_rows(X, y, sample_weight, noise_variance)
         if rows.columns is None and not get_tags(self).input_tags.pairwise:
             rows = sorted_rows(rows, *row_order(rows.X))

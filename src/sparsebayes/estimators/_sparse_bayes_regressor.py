@@ -14,13 +14,13 @@ from sparsebayes.bases import Columns
 from sparsebayes.core.result import Result
 from sparsebayes.core.units import NothingToModel
 from sparsebayes.estimators._callbacks import reports_to_callbacks
-from sparsebayes.estimators._dask import read_dask, refuse_dask
+from sparsebayes.estimators._dask import read_dask
 from sparsebayes.estimators._docs import documented
 from sparsebayes.estimators._error_bars import (
     PosteriorBars,
 )
-from sparsebayes.estimators._fitted import Fitted, all_or_nothing, forget, of_columns
-from sparsebayes.estimators._outputs import fit_each, groups_of_outputs, of_outputs, refuse_outputs
+from sparsebayes.estimators._fitted import KEPT, Fitted, all_or_nothing, forget, of_columns
+from sparsebayes.estimators._outputs import fit_each, fit_members, groups_of_outputs, of_outputs
 from sparsebayes.estimators._parameters import check_parameters
 from sparsebayes.estimators._regression import SparseRegression, publish_regression
 from sparsebayes.estimators._training import (
@@ -40,6 +40,7 @@ from sparsebayes.rows.validation import (
     has_outputs,
     read_chunks,
     read_known_noise,
+    require_targets,
     sliced_rows,
 )
 
@@ -132,9 +133,9 @@ class SparseBayesRegressor(SparseRegression):
             is not a weight: 1/variance belongs into `noise_variance`, as variance.
         noise_variance : array-like of shape (n_samples,), optional
             The known noise variance σ_n² of each row, such as the squared standard errors of measurements, with
-            likelihood="gaussian"; not for chunks. The parameter `noise_variance` is one value for all rows.
-            The standard deviation of a prediction is then that of f, without noise, since that of a new row is
-            unknown.
+            likelihood="gaussian"; for arrays and Dask collections, not for an iterable of chunks. The parameter
+            `noise_variance` is one value for all rows. The standard deviation of a prediction is then that of f,
+            without noise, since that of a new row is unknown.
             `set_fit_request(noise_variance=True)` lets a cross-validation divide it like the rows.
 
         Returns
@@ -143,9 +144,10 @@ class SparseBayesRegressor(SparseRegression):
             The fitted estimator.
         """
         check_parameters(self)
-        if is_dask(X):
-            refuse_outputs(y)
-        members = None if is_dask(X) else groups_of_outputs(self, y)
+        members = groups_of_outputs(self, y)
+        if members is not None and is_dask(X):  # one pass for all outputs
+            rows = self._read(X, y, sample_weight, noise_variance)
+            return fit_members(self, members, lambda own, outputs: own._of_read_rows(self, rows.of_outputs(outputs)))
         if members is not None:
             return fit_each(self, X, y, members, sample_weight=sample_weight, noise_variance=noise_variance)
         if is_dask(X) or is_chunked(X, y) or is_too_large(X):
@@ -168,10 +170,10 @@ class SparseBayesRegressor(SparseRegression):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Further training inputs, dense, SciPy-sparse or on disk.
-        y : array-like of shape (n_samples,)
-            Their targets.
+        X : array-like of shape (n_samples, n_features), or Dask array or dataframe
+            Further training inputs, dense, SciPy-sparse, on disk or on Dask.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Their targets, of as many outputs at every call.
         sample_weight : array-like of shape (n_samples,), optional
             How often each row counts.
 
@@ -181,21 +183,12 @@ class SparseBayesRegressor(SparseRegression):
             The estimator, fitted to all rows seen so far.
         """
         check_parameters(self)
-        refuse_dask(X, "partial_fit takes rows in memory or on disk, and X is a Dask collection, which fit takes")
         before: Triangle | None = getattr(self, "statistics_", None)
         if before is None and hasattr(self, "_fitted"):
             message = "partial_fit starts anew: fit keeps no statistics of the rows it has seen."
             warn(message)
 
-        def check(X: Any, first: bool) -> Any:
-            X = check_inputs(self, X, fitting=first)
-            check_affordable(X.shape[1], "raise it for partial_fit.")
-            return X
-
-        chunks = sliced_rows(X, y, sample_weight) if is_too_large(X) else [(X, y, sample_weight)]
-        checked = ChunkCheck(check, None if before is None else self.n_features_in_)
-        outputs = int(np.shape(y)[1]) if has_outputs(y) else 1
-        rows = Triangle.of(RowSource(chunks, checked, may_be_empty=False), before, outputs)
+        rows = self._joined(before, X, y, sample_weight)
         enough = rows is not None and rows.constant is None and rows.rows >= LEAST_ROWS
         try:
             if enough:
@@ -207,16 +200,36 @@ class SparseBayesRegressor(SparseRegression):
         self.statistics_ = rows  # last: rows that could not be fitted were not seen
         return self
 
+    def _joined(self, before: Triangle | None, X: Any, y: Any, sample_weight: Any) -> Triangle | None:
+        """The statistics of the rows seen before and of further ones."""
+        outputs = int(np.shape(y)[1]) if has_outputs(y) else 1
+        if before is not None and before.outputs != outputs:
+            raise ValueError(f"y must have {before.outputs} output(s) as in earlier calls, got {outputs}.")
+        if is_dask(X):
+            require_targets(y)
+            rows = read_dask(self, X, y, sample_weight, reset=before is None)
+            return before if rows is None else rows if before is None else before + rows
+
+        def check(X: Any, first: bool) -> Any:
+            X = check_inputs(self, X, fitting=first)
+            check_affordable(X.shape[1], "raise it for partial_fit.")
+            return X
+
+        chunks = sliced_rows(X, y, sample_weight) if is_too_large(X) else [(X, y, sample_weight)]
+        checked = ChunkCheck(check, None if before is None else self.n_features_in_)
+        return Triangle.of(RowSource(chunks, checked, may_be_empty=False), before, outputs)
+
     def _read(self, X: Any, y: Any, sample_weight: Any, noise_variance: Any) -> Any:
-        """The statistics of rows in chunks or on disk."""
-        check = ChunkCheck(lambda inputs, first: check_inputs(self, inputs, fitting=first))
-        noise = check_noise(self, noise_variance, X.shape[0]) if is_too_large(X) else noise_variance
-        if noise is not None:
-            refuse_dask(
-                X, "noise_variance of fit must be None for a Dask collection: the variances are needed in memory"
-            )
-            return read_known_noise(X, y, sample_weight, noise, check, ("X", "noise_variance of fit"))
-        rows = read_dask(self, X, y, sample_weight) if is_dask(X) else read_chunks(X, y, sample_weight, check)
+        """The statistics of rows in chunks, on disk or on Dask."""
+        if is_dask(X):
+            require_targets(y)
+            rows = read_dask(self, X, y, sample_weight, noise_variance)
+        else:
+            check = ChunkCheck(lambda inputs, first: check_inputs(self, inputs, fitting=first))
+            noise = check_noise(self, noise_variance, X.shape[0]) if is_too_large(X) else noise_variance
+            if noise is not None:
+                return read_known_noise(X, y, sample_weight, noise, check, ("X", "noise_variance of fit"))
+            rows = read_chunks(X, y, sample_weight, check)
         found = 0 if rows is None else rows.rows
         if rows is None or found < LEAST_ROWS:
             spent = " An iterator that was read before is empty." * (not found and isinstance(X, Iterator))
@@ -224,6 +237,13 @@ class SparseBayesRegressor(SparseRegression):
                 f"X has {found} sample(s) of positive weight, but at least {LEAST_ROWS} are required.{spent}"
             )
         return rows
+
+    def _of_read_rows(self, reader: Any, statistics: Any) -> Self:
+        """Itself, fitted to rows that another estimator has read."""
+        for name in [name for name in KEPT if hasattr(reader, name)]:
+            setattr(self, name, getattr(reader, name))
+        self._fit_statistics(statistics)
+        return self
 
     def _fit_statistics(self, statistics: Any) -> None:
         """Fit the model to rows whose statistics are known."""

@@ -64,6 +64,12 @@ def require_rows(y: np.ndarray) -> None:
 
 def check_noise(estimator: Any, noise_variance: Any, n: int) -> np.ndarray | None:
     """The argument `noise_variance` of `fit`, the known noise variance of each of n rows; None if it is not given."""
+    known = is_noise_known(estimator, noise_variance)
+    return check_variances(noise_variance, n, "noise_variance of fit") if known else None
+
+
+def is_noise_known(estimator: Any, noise_variance: Any) -> bool:
+    """Whether the argument `noise_variance` of `fit` is given; ValueError if the parameters contradict it."""
     given = getattr(estimator.likelihood, "variance", None) if isinstance(estimator.likelihood, Gaussian) else None
     if given is not None:
         raise ValueError(
@@ -71,7 +77,7 @@ def check_noise(estimator: Any, noise_variance: Any, n: int) -> np.ndarray | Non
             "fit(X, y, noise_variance=…), so that a cross-validation divides it like the rows."
         )
     if noise_variance is None:
-        return None
+        return False
     if not is_gaussian(estimator.likelihood):
         raise ValueError(f"noise_variance of fit needs Gaussian noise, got likelihood={estimator.likelihood!r}.")
     if estimator.noise_variance is not None:
@@ -79,7 +85,7 @@ def check_noise(estimator: Any, noise_variance: Any, n: int) -> np.ndarray | Non
             "noise_variance was given twice: as a parameter it is one σ² for all rows, in fit it has one value per "
             f"row; leave the parameter None, got {estimator.noise_variance!r}."
         )
-    return check_variances(noise_variance, n, "noise_variance of fit")
+    return True
 
 
 def is_gaussian(likelihood: Any) -> bool:

@@ -89,7 +89,16 @@ def joint_path(
         varies = ~_constant(Y, weights, center)
         if varies.all():
             return outputs_path(operator, Y, weights, center, noise, request)
-        return ConstantOutputs(operator, Y, weights, center, noise, request, varies)
+        kept = np.flatnonzero(varies)
+        n = float(N) if weights is None else float(namespace(Y).sum(weights))
+        return ConstantOutputs(
+            lambda noise: outputs_path(operator, take(Y, kept, axis=1), weights, center, noise, request),
+            Y[0, :],
+            n,
+            center,
+            noise,
+            varies,
+        )
     t = check_targets(y, N, like=like)
     return JointPath(lambda: (*summarise(operator, t, weights, center, merge), None), noise, request.sharing(M))
 
@@ -111,22 +120,32 @@ def outputs_path(
 def outputs_of(
     Y: Array, weights: Array | None, center: bool, noise: NoiseOptions, shared: bool
 ) -> tuple[Outputs, NoiseOptions]:
-    """How outputs are scaled for the solver, and what is known of the noise then.
+    """How outputs in memory are scaled for the solver, and what is known of the noise then."""
+    return _scaled_outputs(
+        int(Y.shape[1]), noise, shared, Y, lambda: Outputs.shared(Y), lambda: _spread(Y, weights, center)
+    )
+
+
+def _scaled_outputs(
+    T: int, noise: NoiseOptions, shared: bool, like: Array, common: Callable[[], Outputs], spread: Callable[[], Array]
+) -> tuple[Outputs, NoiseOptions]:
+    """How T outputs are scaled for the solver, and what is known of the noise then.
 
     A noise variance for each output that is known scales the outputs by it; then the noise variance is 1.
+    common : the outputs under one noise variance.  spread : the root mean square of every output, (T,).
     """
-    variance, T = noise.variance, int(Y.shape[1])
+    variance = noise.variance
     if variance is not None and not is_number(variance):
         known = np.asarray(variance, dtype=np.float64)
         if known.shape != (T,) or not (np.isfinite(known) & (known > 0)).all():
             raise ValueError(
                 f"noise_variance must be a number > 0 or one for each of {T} outputs, got shape {known.shape}."
             )
-        return Outputs(asfloat64(np.sqrt(known), like=Y)), replace(noise, variance=1.0)
+        return Outputs(asfloat64(np.sqrt(known), like=like)), replace(noise, variance=1.0)
     noise = replace(noise, variance=checked_variance(variance, "noise_variance"))
     if shared or noise.variance is not None:
-        return Outputs.shared(Y), noise
-    return Outputs(_spread(Y, weights, center)), replace(noise, guess=None)
+        return common(), noise
+    return Outputs(spread()), replace(noise, guess=None)
 
 
 def _spread(Y: Array, weights: Array | None, center: bool) -> Array:
@@ -150,15 +169,16 @@ def _constant(Y: Array, weights: Array | None, center: bool) -> np.ndarray:
 class ConstantOutputs:
     """Outputs of which some are constant: these are left out, and their models are their constants.
 
+    path_of : what is known of the noise of the outputs that vary -> their path.
+    first : (T,) the targets of the first row.  n : Σ weights.  noise : what is known of the noise of all outputs.
     varies : (T,) which outputs are not constant.
     """
 
-    operator: Operator
-    t: Array
-    weights: Array | None
+    path_of: Callable[[NoiseOptions], JointPath]
+    first: Array
+    n: float
     center: bool
     noise: NoiseOptions
-    request: JointRequest
     varies: np.ndarray
     default_solver = ActiveSet()
 
@@ -166,16 +186,14 @@ class ConstantOutputs:
         """The model of the outputs that vary, completed by the constants, with a warning."""
         constant = np.flatnonzero(~self.varies)
         warn(f"y is constant in output(s) {constant.tolist()}: the models of these outputs are their constants.")
-        t, values = self.t, to_numpy(self.t[0, :])
-        n = float(t.shape[0]) if self.weights is None else float(namespace(t).sum(self.weights))
-        variance = float(self.noise.variance) if is_number(self.noise.variance) else 0.0
+        noise, values = self.noise, to_numpy(self.first)
+        variance = float(noise.variance) if is_number(noise.variance) else 0.0
         if not self.varies.any():
-            return constant_outputs(values, n, self.center, variance, t)
-        noise, varying = self.noise, take(t, np.flatnonzero(self.varies), axis=1)
+            return constant_outputs(values, self.n, self.center, variance, self.first)
         if noise.variance is not None and not is_number(noise.variance):
             noise = replace(noise, variance=np.asarray(noise.variance)[self.varies])
-        path = outputs_path(self.operator, varying, self.weights, self.center, noise, self.request)
-        return completed(cast(JointResult, path.fit(prior, solver, monitor)), values, self.varies)
+        result = self.path_of(noise).fit(prior, solver, monitor)
+        return completed(cast(JointResult, result), values, self.varies)
 
 
 def completed(result: JointResult, values: np.ndarray, varies: np.ndarray) -> JointResult:
@@ -196,22 +214,43 @@ def completed(result: JointResult, values: np.ndarray, varies: np.ndarray) -> Jo
 
 def statistics_joint_path(rows: Any, center: bool, noise: NoiseOptions, request: JointRequest) -> Any:
     """The path of a regression on rows that were read in chunks."""
-    outputs = None
-    if rows.outputs > 1 and not request.joint:
+    merge = request.groups is None
+    if rows.outputs == 1:
+        return JointPath(lambda: (*rows.summarise(center, None, merge), None), noise, request.sharing(rows.width))
+    if not request.joint:
         raise ValueError("joint must be True for outputs in chunks, got False: fit the outputs one by one.")
-    if rows.outputs > 1:
-        spread = namespace(rows.origin).sqrt(rows.target_squares(center) / rows.n)
-        if not (to_numpy(spread) > 0).all():
-            constant = np.flatnonzero(to_numpy(spread) <= 0).tolist()
-            raise ValueError(f"y is constant in output(s) {constant}: leave them out of the chunks.")
-        variance, T = noise.variance, rows.outputs
-        shared = request.shared_noise or variance is not None
-        outputs = Outputs(asfloat64(np.ones(T), like=spread) if shared else spread)
-        noise = noise if shared else replace(noise, guess=None)
+    constant = rows.alike if center else rows.alike & (rows.first_targets == 0)
+    if not constant.any():
+        return _statistics_of_outputs(rows, center, noise, request)
+    if not hasattr(rows, "of_outputs"):
+        outputs = np.flatnonzero(constant).tolist()
+        raise ValueError(f"y is constant in output(s) {outputs}: leave them out of the chunks.")
+    varying = np.flatnonzero(~constant)
+    return ConstantOutputs(
+        lambda noise: _statistics_of_outputs(rows.of_outputs(varying), center, noise, request),
+        rows.origin[rows.width :],
+        rows.n,
+        center,
+        noise,
+        ~constant,
+    )
 
-    def read() -> tuple[Quadratic, Units, Array | None]:
+
+def _statistics_of_outputs(rows: Any, center: bool, noise: NoiseOptions, request: JointRequest) -> JointPath:
+    """The path of outputs that were read in chunks, none of which is constant."""
+    xp, T = namespace(rows.origin), rows.outputs
+    outputs, noise = _scaled_outputs(
+        T,
+        noise,
+        request.shared_noise,
+        rows.origin,
+        lambda: Outputs(xp.ones_like(rows.origin[rows.width :])),
+        lambda: xp.sqrt(rows.target_squares(center) / rows.n),
+    )
+
+    def read() -> tuple[Quadratic, Units, Array]:
         quadratic, units = rows.summarise(center, outputs, merge=request.groups is None)
-        return quadratic, units, None if outputs is None else _squares_of_rows(rows, center, outputs, units)
+        return quadratic, units, _squares_of_rows(rows, center, outputs, units)
 
     return JointPath(read, noise, request.sharing(rows.width, outputs))
 
@@ -223,14 +262,21 @@ def _squares_of_rows(rows: Any, center: bool, outputs: Outputs, units: Units) ->
 
 
 def fit_each(Phi: Any, y: Any, fit: Callable[..., Result], options: dict[str, Any]) -> SeparateResults:
-    """A model for each column of y (N, T), by the same options."""
-    y = check_outputs(y, y.shape[0]) if not hasattr(y, "dtype") else y
+    """A model for each column of y (N, T), by the same options.
+
+    y : None if Phi are the statistics of rows with T outputs.
+    """
     variance: Any = options.pop("noise_variance")
-    T = int(y.shape[1])
+    if y is None:
+        data = [(Phi.of_outputs([t]), None) for t in range(Phi.outputs)]
+    else:
+        y = check_outputs(y, y.shape[0]) if not hasattr(y, "dtype") else y
+        data = [(Phi, y[:, t]) for t in range(int(y.shape[1]))]
+    T = len(data)
     variances: Sequence[Any] = [variance] * T if variance is None or is_number(variance) else list(variance)
     if len(variances) != T:
         raise ValueError(
             f"noise_variance must be a number or one for each of {T} outputs, got {len(variances)} values."
         )
-    results = [fit(Phi, y[:, t], noise_variance=variances[t], **options) for t in range(T)]
+    results = [fit(*each, noise_variance=own, **options) for each, own in zip(data, variances, strict=True)]
     return SeparateResults(results)

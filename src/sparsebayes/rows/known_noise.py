@@ -14,19 +14,46 @@ lacks only
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any, cast
 
 from sparsebayes._array import Array, namespace
 from sparsebayes.rows.passes import RowPasses
 from sparsebayes.rows.triangle import Triangle
 
 
-@dataclass(frozen=True, eq=False)
-class KnownNoise:
+class NoiseOfRows:
     """Gaussian noise with a known variance at each training row, and an unknown one anywhere else.
 
-    It is the `likelihood` of a `Result`; its methods take training rows, all of them and in their order.
+    It is the `likelihood` of a `Result`.
+    """
+
+    @property
+    def variance(self) -> float:
+        """0: what is known of a new target is f, since nothing is known of its noise."""
+        return 0.0
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(variances of the noise of each row)"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SummedNoise(NoiseOfRows):
+    """Known noise variances of rows that are elsewhere, from sums over the rows.
+
+    variances : as they were given.  common : s².
+    log_shift : what the log evidence of rows of weights p under the noise variance s² lacks.
+    """
+
+    variances: Any
+    common: float
+    log_shift: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class KnownNoise(NoiseOfRows):
+    """Known noise variances of rows in memory; its methods take training rows, all of them and in their order.
 
     variances : σ_n² (N,).  counts : c_n (N,), how often each row counts.
     """
@@ -52,11 +79,6 @@ class KnownNoise:
         xp = namespace(self.variances)
         return -0.5 * float(xp.sum(self.counts * xp.log(self.variances / self.common)))
 
-    @property
-    def variance(self) -> float:
-        """0: what is known of a new target is f, since nothing is known of its noise."""
-        return 0.0
-
     def log_prob(self, y: Array, f: Array) -> Array:
         """log p(y_n|f_n) of the training rows, (N,)."""
         return self.log_predictive(y[:, 0], f[:, 0], 0 * self.variances)
@@ -77,10 +99,24 @@ class KnownNoise:
 
 @dataclass(frozen=True, eq=False)
 class KnownNoiseRows:
-    """Rows on disk whose noise variances are known.
+    """Rows on disk, or on Dask, whose noise variances are known.
 
-    rows : the statistics of the rows of weights p_n.  noise : what is known of the noise.
+    weighted : the statistics of the rows of weights p_n.  noise : what is known of the noise.
     """
 
-    rows: Triangle | RowPasses
-    noise: KnownNoise
+    weighted: Triangle | RowPasses
+    noise: KnownNoise | SummedNoise
+
+    @property
+    def rows(self) -> int:
+        """Rows of positive weight."""
+        return self.weighted.rows
+
+    @property
+    def outputs(self) -> int:
+        """T."""
+        return self.weighted.outputs
+
+    def of_outputs(self, outputs: Any) -> KnownNoiseRows:
+        """The same rows with these outputs, by their numbers, as the only ones; for rows as a triangle."""
+        return replace(self, weighted=cast(Triangle, self.weighted).of_outputs(outputs))

@@ -19,6 +19,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from sparsebayes._array import (
     Array,
     column_squares,
@@ -28,6 +30,7 @@ from sparsebayes._array import (
     row_squares,
     stacked_triangle,
     take,
+    to_numpy,
 )
 from sparsebayes.bases.operators import DenseOperator, block_means_and_norms
 from sparsebayes.core.quadratic import Quadratic
@@ -115,9 +118,17 @@ class RowsRead:
     @property
     def constant(self) -> float | None:
         """The value that all targets have (of the first output); None if they differ in some output."""
-        moments = self.moments
-        alike = bool(namespace(moments.lowest).all(moments.lowest == moments.highest))
-        return float(self.origin[-self.outputs]) if alike else None
+        return float(self.origin[-self.outputs]) if self.alike.all() else None
+
+    @property
+    def alike(self) -> np.ndarray:
+        """Which outputs have one value in all rows, (T,)."""
+        return to_numpy(self.moments.lowest == self.moments.highest)
+
+    @property
+    def first_targets(self) -> np.ndarray:
+        """The targets of the first row, (T,): all the targets of an output that has one value."""
+        return to_numpy(self.origin[self.width :])
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,9 +172,21 @@ class Triangle(RowsRead):
 
     def as_counts(self) -> Triangle:
         """The statistics with weights that sum to less than two rows rescaled to a mean of 1."""
-        factor = self.count_factor
+        return self.reweighted(self.count_factor)
+
+    def reweighted(self, factor: float) -> Triangle:
+        """The statistics with all weights multiplied by a factor."""
         moments = replace(self.moments, n=factor * self.n)
         return self if factor == 1 else Triangle(self.origin, moments, math.sqrt(factor) * self.R)
+
+    def of_outputs(self, outputs: Any) -> Triangle:
+        """The statistics of the same rows with these outputs, by their numbers, as the only ones."""
+        outputs, moments = np.asarray(outputs, dtype=np.int64), self.moments
+        J = np.append(np.arange(self.width), self.width + outputs)
+        lowest, highest = take(moments.lowest, outputs), take(moments.highest, outputs)
+        moments = replace(moments, means=take(moments.means, J), lowest=lowest, highest=highest)
+        R = take(self.R, J, axis=1)
+        return Triangle(take(self.origin, J), moments, stacked_triangle(0 * R[: len(J), :], R))
 
     def target_squares(self, center: bool) -> Array:
         """Σ w t² of every output, (T,); about its mean with an intercept."""
