@@ -54,6 +54,7 @@ from sparsebayes.solvers.candidates import CandidateScores
 from sparsebayes.solvers.certificate import Certificate
 from sparsebayes.solvers.monitor import Move, Progress, SlowFitWarning, SparsityWarning
 from sparsebayes.solvers.regression import NoiseCollapseWarning
+from sparsebayes.summaries import Summary
 
 try:
     __version__ = version("sparsebayes")
@@ -123,6 +124,7 @@ __all__ = [
     "SparsityPath",
     "SparsityWarning",
     "Spike",
+    "Summary",
     "Sweep",
     "ThinPlateSpline",
     "Uniform",

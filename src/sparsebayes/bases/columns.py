@@ -14,7 +14,7 @@ from sparsebayes._array import Array, device, namespace, take
 from sparsebayes.bases.contract import Basis, BoundBasis, ListedBasis, as_points, check_finite
 from sparsebayes.bases.kernels.products import FAR
 from sparsebayes.bases.kernels.scales import OneOrEach, Origin, about, check_degree, resolve_origin
-from sparsebayes.bases.names import input_names, monomial
+from sparsebayes.bases.names import Product, input_names, monomial
 from sparsebayes.bases.operators import DenseOperator, Operator
 from sparsebayes.bases.sparse_operator import SparseOperator
 from sparsebayes.bases.transformed import BoundTransformed, fitted_transformer, transformed
@@ -121,9 +121,17 @@ class BoundColumns(ListedBasis):
 
     def names(self, inputs: Sequence[str] | None = None) -> list[str]:
         """Such as "x1", "x1·x2", "x1²", or "(x1 − 1.5)²" if the origin is not 0."""
+        return [monomial(factors) for factors in self._factors(inputs)]
+
+    def products(self, inputs: Sequence[str]) -> list[Product | None]:
+        """The factors of the monomials."""
+        return list(self._factors(inputs))
+
+    def _factors(self, inputs: Sequence[str] | None) -> list[Product]:
+        """The names and the origins of the inputs in each monomial; that of an input by itself is 0."""
         known, origins = input_names(inputs, self.n_inputs), np.broadcast_to(self.origin, self.n_inputs).tolist()
-        terms = ([k for k in term if k < self.n_inputs] for term in self.functions.tolist())
-        return [monomial([(known[k], origins[k]) for k in term]) for term in terms]
+        terms = [[k for k in term if k < self.n_inputs] for term in self.functions.tolist()]
+        return [[(known[k], origins[k] if len(term) > 1 else 0.0) for k in term] for term in terms]
 
     def operator(self, X: Array) -> Operator:
         """Φ at the rows of X; a sparse X stays sparse."""
@@ -163,6 +171,10 @@ class BoundBias(ListedBasis):
     def names(self, inputs: Sequence[str] | None = None) -> list[str]:
         """The name "bias"."""
         return ["bias"] * self.n_functions
+
+    def products(self, inputs: Sequence[str]) -> list[Product | None]:
+        """The constant 1."""
+        return [[] for _ in range(self.n_functions)]
 
     def __call__(self, X: Array) -> Array:
         """Ones, (n, M)."""

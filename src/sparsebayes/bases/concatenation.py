@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 
 from sparsebayes._array import Array, asfloat64, namespace, take
 from sparsebayes.bases.contract import Basis, BoundBasis, Scale, as_indices, split
+from sparsebayes.bases.names import Product
 from sparsebayes.bases.operators import DenseOperator, Operator
 from sparsebayes.bases.stacked_operator import StackedOperator
 
@@ -134,6 +135,11 @@ class BoundConcatenation(BoundBasis):
         alike = [any(own & other for j, other in enumerate(families) if j != k) for k, own in enumerate(families)]
         suffixes = [f" (part{k})" if ambiguous else "" for k, ambiguous in enumerate(alike)]
         return self._names_of_parts(inputs, suffixes)
+
+    def products(self, inputs: Sequence[str]) -> list[Product | None]:
+        """The factors of the functions of all parts."""
+        joined = [each for part in self.parts for each in part.products(inputs)]
+        return joined if self.order is None else [joined[m] for m in self.order]
 
     def _names_of_parts(self, inputs: Sequence[str] | None, suffixes: Sequence[str]) -> list[str]:
         parts = zip(self.parts, suffixes, strict=True)

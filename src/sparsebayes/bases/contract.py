@@ -17,7 +17,7 @@ import scipy.sparse
 from sklearn.base import BaseEstimator
 
 from sparsebayes._array import Array, asfloat64, is_numpy, namespace, to_numpy
-from sparsebayes.bases.names import numbered
+from sparsebayes.bases.names import Product, numbered
 from sparsebayes.bases.operators import DenseOperator, Operator
 
 
@@ -97,6 +97,21 @@ class BoundBasis(ABC):
         list of str
             In the order of the functions.
         """
+
+    def products(self, inputs: Sequence[str]) -> list[Product | None]:
+        """What the M functions are products of, for a formula; None for those that are no products of columns.
+
+        Parameters
+        ----------
+        inputs : sequence of str
+            The names of the inputs.
+
+        Returns
+        -------
+        list of (list of (str, float)), or None
+            The factors x − o of each function: the name of x, as often as it is a factor, and o.
+        """
+        return [None] * self.n_functions
 
     def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> np.ndarray:
         """The names of the M functions; if several have the same name, the later ones are numbered.

@@ -12,6 +12,8 @@ import numpy as np
 
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 PLAIN = re.compile(r"[^\W\d][\w.]*")  # an input whose name needs no brackets beside other factors
+Factor = tuple[str, float]  # an input less its origin
+Product = list[Factor]  # with an input as often as it is a factor; none for the constant 1
 LEAST_DIGITS, MOST_DIGITS = 3, 17  # of a coordinate: 17 tell any two numbers of double precision apart
 
 
@@ -50,7 +52,7 @@ def bracketed(name: str) -> str:
     return name if PLAIN.fullmatch(name) else f"[{name}]"
 
 
-def monomial(factors: Sequence[tuple[str, float]]) -> str:
+def monomial(factors: Sequence[Factor]) -> str:
     """The product of inputs, each (name, origin) as often as it is a factor: "x1·x2", "x1²", "(x1 − 3)²·x2"."""
     if len(factors) == 1:
         return factors[0][0]

@@ -165,7 +165,7 @@ def _fit_labels(model: Any, candidates: Candidates, rows: Rows, classes: ClassOr
     """The fitted model of labels: one output for two classes, one for each of more."""
     likelihood, groups = Bernoulli() if classes.outputs == 1 else Multinomial(), classes.ordered(model.groups)
     result = fit_candidates(model, candidates, rows, monitor, likelihood=likelihood, groups=groups)
-    return Fitted.of(candidates, classes.restored(result), rows.columns)
+    return Fitted.of(candidates, classes.restored(result), len(rows.y), rows.columns)
 
 
 def _publish(model: Any, candidates: Candidates, fitted: Fitted, **more: Any) -> None:

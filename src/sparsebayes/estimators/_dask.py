@@ -140,4 +140,4 @@ def fit_labels_on_dask(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[
         **{name: value for name, value in fit_parameters(model).items() if name != "likelihood"},
     )
     candidates = Candidates(bound, np.arange(bound.n_functions))
-    return candidates, Fitted.of(candidates, classes.restored(result))
+    return candidates, Fitted.of(candidates, classes.restored(result), encoded.total)

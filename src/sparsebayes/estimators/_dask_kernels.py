@@ -138,7 +138,7 @@ def _selected(
     bound = replace(bound, centres=centres[first], labels=numbers[first])
     candidates = Candidates(bound, numbers[first])
     averaged = None if result.averaged is None else replace(result.averaged, active=place, candidates=None)
-    fitted = Fitted.of(candidates, replace(result, active=place, averaged=averaged))
+    fitted = Fitted.of(candidates, replace(result, active=place, averaged=averaged), total)
     return candidates, replace(fitted, n_candidates=total)
 
 

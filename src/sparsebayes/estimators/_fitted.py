@@ -32,6 +32,7 @@ class Fitted:
     position : the place among the selected functions of each weight, (S,).
     columns : the columns of a query that are used, if X is a kernel matrix and rows had weight zero.
     n_candidates : how many functions there were to select from.
+    n_rows : how many rows of positive weight the model was fitted to; None if that was not kept.
     moderation : of a classifier, what its probabilities rest on beside the posterior of the weights.
     """
 
@@ -41,16 +42,19 @@ class Fitted:
     columns: np.ndarray | None
     n_candidates: int
     moderation: Any = None
+    n_rows: int | None = None
 
     @classmethod
-    def of(cls, candidates: Candidates, result: Result, columns: np.ndarray | None = None) -> Fitted:
+    def of(
+        cls, candidates: Candidates, result: Result, n_rows: int | None, columns: np.ndarray | None = None
+    ) -> Fitted:
         """The model that was fitted to these candidates, its functions in the order of their numbers."""
         result = in_order(result, candidates.numbers)
         selected = np.unique(result.active)
         numbers = candidates.numbers[selected]
         basis = candidates.bound.select(selected[np.argsort(numbers)].tolist())
         position = np.searchsorted(np.sort(numbers), candidates.numbers[result.active])
-        return cls(basis, result, position, columns, len(candidates.numbers))
+        return cls(basis, result, position, columns, len(candidates.numbers), n_rows=n_rows)
 
     def query(self, X: Any) -> Any:
         """Validated inputs as the basis takes them."""

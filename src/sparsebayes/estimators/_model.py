@@ -13,13 +13,13 @@ from sklearn.base import BaseEstimator
 
 from sparsebayes.bases import Basis
 from sparsebayes.estimators._callbacks import CallbackSupportMixin
-from sparsebayes.estimators._described import Described
-from sparsebayes.estimators._summary import FittedSummary
+from sparsebayes.estimators._described import WithFormula
+from sparsebayes.estimators._representation import FittedRepresentation
 from sparsebayes.solvers.monitor import Progress
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class SparseModel(Described, FittedSummary, CallbackSupportMixin, BaseEstimator):
+class SparseModel(WithFormula, FittedRepresentation, CallbackSupportMixin, BaseEstimator):
     """Parameters of a sparse Bayesian model of f = Φw + b; `_docs.Parameters` says what they mean."""
 
     prior: Any = "uniform"

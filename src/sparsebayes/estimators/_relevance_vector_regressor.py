@@ -165,7 +165,7 @@ class RelevanceVectorRegressor(SparseRegression):
             candidates = Candidates.of(learned.bound, rows).without(learned.irrelevant)
             guess = learned.first_noise_variance
         result = self._fit_from(partial(fit_candidates, self, candidates, rows, monitor), len(rows.y), guess)
-        fitted = Fitted.of(candidates, result, rows.columns)
+        fitted = Fitted.of(candidates, result, len(rows.y), rows.columns)
         more = self._of_scales(bound, learned, fitted, rows)
         bars = self._bars(fitted, rows, learned, more["excess_variance_"])
         weights = fitted.result.mean

@@ -32,6 +32,7 @@ from sparsebayes.estimators._training import (
 )
 from sparsebayes.estimators._validation import check_inputs, check_noise, is_gaussian
 from sparsebayes.fit import fit
+from sparsebayes.rows.known_noise import KnownNoiseRows
 from sparsebayes.rows.sources import RowSource, check_affordable, is_chunked, is_dask, is_too_large
 from sparsebayes.rows.triangle import Triangle
 from sparsebayes.rows.validation import (
@@ -50,6 +51,12 @@ def _takes_statistics(model: SparseBayesRegressor) -> bool:
     if not is_gaussian(model.likelihood):
         raise AttributeError(f"partial_fit needs Gaussian noise, got likelihood={model.likelihood!r}.")
     return True
+
+
+def _rows_of(statistics: Any) -> int:
+    """How many rows of positive weight were summed up."""
+    of_rows: Any = statistics.rows if isinstance(statistics, KnownNoiseRows) else statistics
+    return int(of_rows.rows)
 
 
 @documented
@@ -155,7 +162,7 @@ class SparseBayesRegressor(SparseRegression):
             return self
         rows = self._training_rows(X, y, sample_weight, noise_variance)
         candidates = Candidates.of(Columns().bind(rows.X), rows)
-        self._publish_columns(candidates, fit_candidates(self, candidates, rows, monitor_of(self)))
+        self._publish_columns(candidates, fit_candidates(self, candidates, rows, monitor_of(self)), len(rows.y))
         return self
 
     @available_if(_takes_statistics)
@@ -249,11 +256,11 @@ class SparseBayesRegressor(SparseRegression):
         """Fit the model to rows whose statistics are known."""
         bound = Columns().bind(np.empty((1, self.n_features_in_)))
         result = fit(statistics, prior=prior_of(self, bound), **fit_parameters(self))
-        self._publish_columns(Candidates(bound, np.arange(bound.n_functions)), result)
+        self._publish_columns(Candidates(bound, np.arange(bound.n_functions)), result, _rows_of(statistics))
 
-    def _publish_columns(self, candidates: Candidates, result: Result) -> None:
+    def _publish_columns(self, candidates: Candidates, result: Result, n_rows: int) -> None:
         """Set the fitted attributes of a model of columns."""
-        fitted = Fitted.of(candidates, result)
+        fitted = Fitted.of(candidates, result, n_rows)
         result, active = fitted.result, fitted.result.mean
         active = of_outputs(active)
         coef = of_columns(active, candidates.numbers[result.active], self.n_features_in_)

@@ -20,7 +20,7 @@ from sparsebayes.estimators._described import Described
 from sparsebayes.estimators._fitted import all_or_nothing, forget, of_columns
 from sparsebayes.estimators._off_grid import OffGridAtoms, off_grid_atoms
 from sparsebayes.estimators._parameters import check_parameters
-from sparsebayes.estimators._summary import FittedSummary
+from sparsebayes.estimators._representation import FittedRepresentation
 from sparsebayes.fit import AUTO, fit
 from sparsebayes.joint.complex import ComplexMatrix, is_complex
 from sparsebayes.joint.result import SeparateResults
@@ -40,7 +40,7 @@ class Recovered:
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class SparseRecovery(Described, FittedSummary, BaseEstimator):
+class SparseRecovery(Described, FittedRepresentation, BaseEstimator):
     """Sparse recovery: y = Φw + ε with few weights that are not zero, real or complex, one or several snapshots.
 
     w_m ~ N(0, 1/α_m), ε ~ N(0, σ²); for complex data both are circular, E|w_m|² = 1/α_m and E|ε|² = σ². The evidence

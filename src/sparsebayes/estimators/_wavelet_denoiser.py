@@ -13,11 +13,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sparsebayes._checks import require_whole
 from sparsebayes.estimators._fitted import all_or_nothing
+from sparsebayes.estimators._levels import summary_of_levels
+from sparsebayes.estimators._summaries import MOST_ROWS
 from sparsebayes.priors import Prior, as_prior
 from sparsebayes.signals.denoise import BOUNDARIES, SignalDenoiser
 from sparsebayes.signals.shrinkage import Shrinkage
 from sparsebayes.signals.wavelet_transform import WaveletOperator
 from sparsebayes.solvers.regression import checked_variance
+from sparsebayes.summaries import Summary
 
 AUTOMATIC = "auto"
 MANY_ROWS = 32  # from which on a table may be an image
@@ -216,6 +219,33 @@ class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             One name per sample.
         """
         return super().get_feature_names_out(input_features)
+
+    def summary(self, max_rows: int | None = MOST_ROWS) -> Summary:
+        """A table of the levels: coefficients, how many were kept, and the threshold.
+
+        Parameters
+        ----------
+        max_rows : int or None, default=30
+            How many rows are shown; None for all. `to_frame` always has all.
+
+        Returns
+        -------
+        Summary
+            A row per level, in images and volumes also per orientation ("d": differences along an axis, "a":
+            averages); a text if printed, a table in a notebook; `to_latex()`, `to_html()` and `to_frame()`.
+        """
+        check_is_fitted(self)
+        return summary_of_levels(self, max_rows)
+
+    def to_frame(self) -> Any:
+        """The table of `summary` as a pandas data frame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row per level, of a batch for each signal.
+        """
+        return self.summary(None).to_frame()
 
     def _prepared(self, X: Any) -> tuple[np.ndarray, bool, SignalDenoiser]:
         """The signals as a batch, whether X is a single one, and what denoises them; all of it checked."""

@@ -19,19 +19,19 @@ except (ImportError, AttributeError):  # a private module: without it, a long re
 STYLE = "font-family: monospace; margin: 0.3em 0 0 0.3em"
 
 
-class FittedSummary:
+class FittedRepresentation:
     """Mixin: scikit-learn's representation, and after a fit one line with its outcome; before BaseEstimator."""
 
     def __repr__(self, *args: Any, **kwargs: Any) -> str:
         text = super().__repr__(*args, **kwargs)
-        return f"{text}  # {summary(self)}" if _is_fitted(self) else text
+        return f"{text}  # {outcome(self)}" if _is_fitted(self) else text
 
     def _repr_html_inner(self) -> str:
         """What `_repr_html_` returns if scikit-learn is set to display diagrams."""
         diagram: str = estimator_html_repr(self)
         if not _is_fitted(self):
             return diagram
-        return f'{diagram}<div class="sparsebayes-summary" style="{STYLE}">{html.escape(summary(self))}</div>'
+        return f'{diagram}<div class="sparsebayes-summary" style="{STYLE}">{html.escape(outcome(self))}</div>'
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         """What a notebook displays."""
@@ -40,31 +40,36 @@ class FittedSummary:
 
 
 if BaseEstimator.__repr__ in PRINTERS:
-    PRINTERS[FittedSummary.__repr__] = PRINTERS[BaseEstimator.__repr__]
+    PRINTERS[FittedRepresentation.__repr__] = PRINTERS[BaseEstimator.__repr__]
 
 
 def _is_fitted(estimator: Any) -> bool:
     return hasattr(estimator, "_fitted")
 
 
-def summary(estimator: Any) -> str:
+def outcome(estimator: Any) -> str:
     """How many functions were selected, the evidence, the noise, and whether the solution is certified."""
+    words = [
+        f"fitted: {selection(estimator)}",
+        f"log evidence {estimator.log_evidence_:.2f}",
+        *([f"{len(estimator.classes_)} classes"] if hasattr(estimator, "classes_") else noise_of_model(estimator)),
+        status(estimator),
+    ]
+    return ", ".join(words)
+
+
+def selection(estimator: Any) -> str:
+    """How many functions were selected, such as "7 of 10 columns"."""
     fitted = estimator._fitted
     if hasattr(estimator, "support_"):
         selected, kind = len(estimator.support_), "atoms"
     else:
         selected = len(estimator.relevance_) if hasattr(estimator, "estimators_") else fitted.basis.n_functions
         kind = "functions" if hasattr(estimator, "kernel") else "columns"
-    words = [
-        f"fitted: {selected} of {fitted.n_candidates} {kind}",
-        f"log evidence {estimator.log_evidence_:.2f}",
-        *([f"{len(estimator.classes_)} classes"] if hasattr(estimator, "classes_") else _noise(estimator)),
-        _status(estimator),
-    ]
-    return ", ".join(words)
+    return f"{selected} of {fitted.n_candidates} {kind}"
 
 
-def _noise(estimator: Any) -> list[str]:
+def noise_of_model(estimator: Any) -> list[str]:
     """The standard deviation of the noise, and its shape if it is not Gaussian; nothing if there is no such thing."""
     std, shape = np.sqrt(np.atleast_1d(estimator.noise_variance_)), getattr(estimator, "noise_shape_", 2.0)
     if not std.any():
@@ -73,12 +78,20 @@ def _noise(estimator: Any) -> list[str]:
     return [f"noise std {size}" + ("" if shape == 2 else f" of shape {shape:.3g}")]
 
 
-def _status(estimator: Any) -> str:
+def status(estimator: Any) -> str:
     """What the certificate says."""
-    known = getattr(estimator, "certificate_", None) or ()
-    certificates = known if isinstance(known, tuple) else (known,)
+    certificates = _certificates(estimator)
     if any(each.at_noise_floor for each in certificates):
         return "noise collapsed to its floor"
     if certificates and all(each.is_local_maximum for each in certificates):
         return "certified local maximum"
     return "converged, not certified" if estimator.converged_ else "not converged"
+
+
+def _certificates(estimator: Any) -> tuple[Any, ...]:
+    """The certificate of each of the models that an estimator is made of; nothing if one of them has none."""
+    if hasattr(estimator, "estimators_"):  # models of several outputs
+        each = [_certificates(model) for model in estimator.estimators_]
+        return tuple(one for found in each for one in found) if all(each) else ()
+    known = getattr(estimator, "certificate_", None) or ()
+    return known if isinstance(known, tuple) else (known,)

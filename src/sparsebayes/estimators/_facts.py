@@ -1,0 +1,80 @@
+"""What a summary says of a fitted model as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from sparsebayes.estimators._representation import noise_of_model, selection, status
+from sparsebayes.estimators._validation import is_gaussian
+from sparsebayes.estimators._weights import Weights
+from sparsebayes.summaries.numbers import nats, rounded, significant
+
+MOST = 6  # intercepts or scales that are listed
+
+Facts = tuple[tuple[str, str], ...]
+
+
+def facts_of(model: Any, weights: Weights) -> Facts:
+    """Names and values: rows, functions, prior, noise, evidence, scales, intercepts, and what the solver came to."""
+    classes = getattr(model, "classes_", None)
+    found = {
+        "rows": _rows(model),
+        "selected": selection(model),
+        "classes": None if classes is None else listed([str(each) for each in classes.tolist()]),
+        "prior": model.prior if isinstance(model.prior, str) else repr(model.prior),
+        "likelihood": _likelihood(model),
+        "noise": None if classes is not None else ", ".join(noise_of_model(model)).removeprefix("noise ") or None,
+        "log evidence": nats(model.log_evidence_),
+        "degrees of freedom": significant(float(weights.gamma.sum())),
+        "scales": _scales(model),
+        "intercept": _intercepts(weights),
+        "solver": f"{status(model)}, {model.n_iter_} iterations",
+    }
+    return tuple((name, value) for name, value in found.items() if value is not None)
+
+
+def listed(texts: Sequence[str]) -> str:
+    """The texts, the first few if they are many."""
+    rest = len(texts) - MOST
+    return ", ".join([*texts[:MOST], *([f"… and {rest} more"] if rest > 0 else [])])
+
+
+def _rows(model: Any) -> str | None:
+    """How many rows counted in the fit; None if that was not kept."""
+    if hasattr(model, "support_"):
+        return str(len(model._fitted.y))
+    rows = model._fitted.n_rows
+    return None if rows is None else str(rows)
+
+
+def _likelihood(model: Any) -> str | None:
+    """A likelihood that is not the usual one."""
+    likelihood = getattr(model, "likelihood", "gaussian")
+    return None if is_gaussian(likelihood) else repr(likelihood)
+
+
+def _scales(model: Any) -> str | None:
+    """The scales of the functions, and whether they were learned; None without, or if each output has its own."""
+    if not hasattr(model, "kernel") or hasattr(model, "estimators_"):
+        return None
+    basis = model._fitted.basis
+    values = zip(basis.scale_names, np.exp(basis.log_scales), strict=True)
+    named = [f"{name} = {significant(float(value))}" for name, value in values]
+    return listed(named) + (" (learned)" if hasattr(model, "scales_") else "") if named else None
+
+
+def _intercepts(weights: Weights) -> str | None:
+    """The intercepts with their standard deviations; None if there are none."""
+    pairs = zip(weights.intercept.tolist(), weights.intercept_std.tolist(), strict=True)
+    texts = [f"{_written(value, std)} (std {rounded(std, std)})" for value, std in pairs]
+    return listed(texts) if weights.intercept_std.any() else None
+
+
+def _written(value: complex, std: float) -> str:
+    """A number, or a complex one as its real and imaginary parts, rounded by its standard deviation."""
+    if not isinstance(value, complex):
+        return rounded(value, std)
+    return f"{rounded(value.real, std)} {'−' if value.imag < 0 else '+'} {rounded(abs(value.imag), std)}i"
