@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import io
 import math
+import re
 from typing import Any
 
 import numpy as np
 from numpy.lib import format as npy
 
-from sparsebayes.export._errors import ModelFileError
+from sparsebayes.export._errors import ModelFileError, reason
 
 KINDS = "biufcUSmM"  # of dtypes: no objects, no records
 FIRST_VERSION = (1, 0)
+MAGIC = b"\x93NUMPY\x01\x00"
+HEADER = re.compile(
+    rb"\{'descr': '([<|][a-zA-Z]\d{1,9}(?:\[\d{0,6}[a-zA-Z]{1,2}\])?)', 'fortran_order': (True|False), "
+    rb"'shape': (\((?:\d{1,19}, )*(?:\d{1,19},?)?\)), \} *\n"
+)
 HIGHEST_CODE_POINT = 0x10FFFF
 
 
@@ -31,27 +37,24 @@ def to_npy(values: np.ndarray) -> bytes:
 
 
 def from_npy(data: bytes, name: str) -> np.ndarray:
-    """The array of a .npy file, which the bytes must be exactly; ModelFileError if they are none."""
-    buffer = io.BytesIO(data)
+    """The array of a .npy file, which the bytes must be exactly; ModelFileError if they are none.
+
+    The header is not evaluated, as NumPy does: it must be as `to_npy` writes it, up to spaces at its end.
+    """
+    start = 10 + int.from_bytes(data[8:10], "little")
+    found = HEADER.fullmatch(data[10:start])
+    if data[:8] != MAGIC or found is None:
+        raise ModelFileError(f"{name} is no .npy file of format version 1.0 that holds numbers or text.")
+    shape = tuple(int(n) for n in re.findall(rb"\d+", found[3]))
     try:
-        version = npy.read_magic(buffer)
-        if version != FIRST_VERSION:
-            raise ValueError(f"format version {version}")
-        shape, by_columns, dtype = npy.read_array_header_1_0(buffer)
-    except (ValueError, EOFError, MemoryError, RecursionError, SyntaxError, TypeError) as error:
-        raise ModelFileError(f"{name} is no .npy file of format version 1.0.") from error
-    if dtype.fields is not None or dtype.subdtype is not None or not is_storable(dtype):
-        raise ModelFileError(f"{name} must hold numbers, text or times, got the dtype {dtype}.")
-    start = buffer.tell()
-    if any(n < 0 for n in shape) or math.prod(shape) * dtype.itemsize != len(data) - start:
-        raise ModelFileError(
-            f"{name} must hold {shape} values of {dtype.itemsize} bytes, got {len(data) - start} bytes."
-        )
-    try:
+        dtype = np.dtype(found[1].decode())
+        if not is_storable(dtype) or math.prod(shape) * dtype.itemsize != len(data) - start:
+            raise ValueError(f"{len(data) - start} bytes are not {shape} values of the dtype {dtype}")
         flat = np.frombuffer(data, dtype, offset=start) if len(data) > start else np.empty(0, dtype)
-        values = flat.reshape(shape, order="F" if by_columns else "C").astype(dtype.newbyteorder("="), order="K")
-    except (ValueError, OverflowError) as error:
-        raise ModelFileError(f"{name} has the shape {shape}, which NumPy does not accept.") from error
+        values = flat.reshape(shape, order="F" if found[2] == b"True" else "C")
+        values = values.astype(dtype.newbyteorder("="), order="K")
+    except (ValueError, TypeError, OverflowError) as error:
+        raise ModelFileError(f"{name} is no .npy file of format version 1.0: {reason(error)}.") from error
     _check_values(values, name)
     return values
 

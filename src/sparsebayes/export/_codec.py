@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sparsebayes.export._arrays import from_npy, is_storable, to_npy
-from sparsebayes.export._errors import ModelFileError
+from sparsebayes.export._errors import ModelFileError, reason
 from sparsebayes.export._foreign import from_skops, is_foreign, to_skops
 from sparsebayes.export._registry import registry, words
 from sparsebayes.export._scalars import from_scalar, is_plain, scalar
@@ -113,7 +113,7 @@ class Decoder:
         except ModelFileError:
             raise
         except (ValueError, TypeError, ArithmeticError, LookupError, AttributeError) as error:
-            raise ModelFileError(f"A {record['class']} of the model file cannot be made: {error}") from error
+            raise ModelFileError(f"A {record['class']} of the model file cannot be made: {reason(error)}.") from error
 
     def value(self, x: Any) -> Any:
         """A value from JSON."""

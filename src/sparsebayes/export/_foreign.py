@@ -7,7 +7,7 @@ from typing import Any
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
-from sparsebayes.export._errors import ModelFileError
+from sparsebayes.export._errors import ModelFileError, reason
 from sparsebayes.export._members import DAMAGE, check_archive
 
 MISSING = "install skops (pip install 'sparsebayes[export]')"
@@ -29,7 +29,7 @@ def to_skops(x: Any, path: str) -> bytes:
     try:
         data: bytes = skops.io.dumps(x)
     except Exception as error:  # skops promises no kind of error
-        raise TypeError(f"{path} holds a {type(x).__name__} that skops cannot store: {error}") from error
+        raise TypeError(f"{path} holds a {type(x).__name__} that skops cannot store: {reason(error)}.") from error
     untrusted = skops.io.get_untrusted_types(data=data)
     if untrusted:
         raise TypeError(f"{path} holds a {type(x).__name__} with types that skops does not trust: {sorted(untrusted)}.")
@@ -48,7 +48,9 @@ def from_skops(data: bytes, name: str, most: int) -> Any:
     except ModelFileError:
         raise
     except (*DAMAGE, TypeError, AttributeError, ImportError, RecursionError) as error:
-        raise ModelFileError(f"{name} of the model file is nothing that skops can read and trusts: {error}") from error
+        raise ModelFileError(
+            f"{name} of the model file is nothing that skops can read and trusts: {reason(error)}."
+        ) from error
     if not is_foreign(made):
         raise ModelFileError(
             f"{name} of the model file must be an estimator of scikit-learn, got {type(made).__name__}."

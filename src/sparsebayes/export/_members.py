@@ -9,7 +9,7 @@ import zipfile
 import zlib
 from typing import Any
 
-from sparsebayes.export._errors import ModelFileError
+from sparsebayes.export._errors import ModelFileError, reason
 from sparsebayes.export._text import from_json_bytes, to_json_bytes
 
 FORMAT, VERSION = "sparsebayes model", 1
@@ -58,7 +58,7 @@ def unpack(data: bytes, source: str, most: int) -> dict[str, bytes]:
     except ModelFileError:
         raise
     except DAMAGE as error:
-        raise ModelFileError(f"{source} is damaged or incomplete, and cannot be read: {error}.") from error
+        raise ModelFileError(f"{source} is damaged or incomplete, and cannot be read: {reason(error)}.") from error
     if MANIFEST not in members:
         raise ModelFileError(
             f"{source} is no model file: expected one written by sparsebayes.save, got a zip archive of "

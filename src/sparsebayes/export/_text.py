@@ -6,7 +6,7 @@ import json
 import math
 from typing import Any
 
-from sparsebayes.export._errors import ModelFileError
+from sparsebayes.export._errors import ModelFileError, reason
 
 LONGEST = 20  # characters of an integer
 
@@ -27,8 +27,8 @@ def from_json_bytes(data: bytes, source: str) -> Any:
             parse_int=_integer,
         )
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
-        raise ModelFileError(f"{source} is no JSON text: {reason}.") from error
+        why = "it is nested too deeply" if isinstance(error, RecursionError) else reason(error)
+        raise ModelFileError(f"{source} is no JSON text: {why}.") from error
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -1,0 +1,246 @@
+"""What can be stored and where; what cannot is refused before anything is written."""
+
+from __future__ import annotations
+
+import builtins
+import io
+import json
+import os
+import pickle
+import stat
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from stored_models import example
+
+import sparsebayes
+from sparsebayes import (
+    RBF,
+    Columns,
+    LaplaceLikelihood,
+    ModelFileError,
+    RelevanceVectorClassifier,
+    RelevanceVectorRegressor,
+    SparseBayesRegressor,
+    WaveletDenoiser,
+)
+from sparsebayes.bases import Kernel
+from sparsebayes.export._members import pack
+
+MODEL = RelevanceVectorRegressor(gamma=0.25)
+FIRST = Path(__file__).parent / "format_1.sbm"
+MEAN = [-0.9697734159220006, 0.37804697592598613, 0.08520403888433958]  # of its predictions
+STD = [0.11496685112315791, 0.11870609118174318, 0.12102205085261944]
+
+
+def product(X, Z):
+    return X @ Z.T
+
+
+@dataclass
+class OwnLikelihood(LaplaceLikelihood):
+    def log_prob(self, y, f): ...
+
+    def gradient(self, y, f): ...
+
+    def curvature_factors(self, y, f): ...
+
+    def start(self, y, counts): ...
+
+
+class OwnRegressor(RelevanceVectorRegressor):
+    pass
+
+
+# -- where
+
+
+@pytest.mark.parametrize("kind", [str, Path])
+def test_a_path(tmp_path, kind):
+    path = kind(tmp_path / "model.sbm")
+    sparsebayes.save(MODEL, path)
+    assert sparsebayes.load(path).gamma == 0.25
+    assert [each.name for each in tmp_path.iterdir()] == ["model.sbm"]
+
+
+def test_a_file_object(tmp_path):
+    with open(tmp_path / "model.sbm", "wb") as file:
+        sparsebayes.save(MODEL, file)
+    with open(tmp_path / "model.sbm", "rb") as file:
+        assert sparsebayes.load(file).gamma == 0.25
+    for action in (lambda file: sparsebayes.save(MODEL, file), sparsebayes.load):
+        with pytest.raises(TypeError, match="open for bytes"):
+            action(io.StringIO("text"))
+    for action in (lambda path: sparsebayes.save(MODEL, path), sparsebayes.load):
+        with pytest.raises(TypeError, match="path must be a str, a path or a binary file object, got int"):
+            action(3)
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        sparsebayes.load(tmp_path / "model.sbm")
+    with pytest.raises(FileNotFoundError):
+        sparsebayes.save(MODEL, tmp_path / "folder" / "model.sbm")
+    with pytest.raises(ValueError, match="regular file"):
+        sparsebayes.save(MODEL, tmp_path)
+
+
+@pytest.mark.parametrize("step", ["fsync", "replace"])
+def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch, step):
+    path = tmp_path / "model.sbm"
+    sparsebayes.save(MODEL, path)
+    before = path.read_bytes()
+
+    def fail(*arguments):
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(os, step, fail)
+    with pytest.raises(OSError, match="no space"):
+        sparsebayes.save(RelevanceVectorRegressor(gamma=9.0), path)
+    assert path.read_bytes() == before
+    assert [each.name for each in tmp_path.iterdir()] == ["model.sbm"]
+
+
+def test_a_file_keeps_its_mode_and_a_link_stays_a_link(tmp_path):
+    path, link = tmp_path / "model.sbm", tmp_path / "link"
+    sparsebayes.save(MODEL, path)
+    mask = os.umask(0)
+    os.umask(mask)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o666 & ~mask
+    path.chmod(0o640)
+    link.symlink_to(path)
+    sparsebayes.save(RelevanceVectorRegressor(gamma=9.0), link)
+    assert link.is_symlink()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    assert sparsebayes.load(path).gamma == 9.0
+
+
+def test_the_same_model_gives_the_same_bytes():
+    first, second = io.BytesIO(), io.BytesIO()
+    sparsebayes.save(example("columns").model, first)
+    sparsebayes.save(pickle.loads(pickle.dumps(example("columns").model)), second)
+    assert first.getvalue() == second.getvalue()
+
+
+# -- what
+
+
+@pytest.mark.parametrize(
+    ("model", "match"),
+    [
+        (RelevanceVectorRegressor(Kernel(product)), r"kernel\.function"),
+        (RelevanceVectorRegressor(product), "kernel cannot be stored, got 'product'"),
+        (RelevanceVectorRegressor(RBF() * Kernel(product)), r"kernel\.parts\[1\]\.function"),
+        (RelevanceVectorRegressor(callback=print), "callback"),
+        (SparseBayesRegressor(likelihood=OwnLikelihood()), "likelihood .*OwnLikelihood"),
+        (RelevanceVectorClassifier(random_state=np.random.RandomState(0)), "random_state"),
+        (RelevanceVectorRegressor(centres=np.array([[object()]])), "centres must hold text or numbers"),
+        (RelevanceVectorRegressor(centres=np.ma.zeros((2, 2))), "centres must be a plain NumPy array"),
+        (
+            RelevanceVectorRegressor(centres=np.zeros((2, 2), dtype=np.longdouble)),
+            "centres must be a plain NumPy array",
+        ),
+        (RelevanceVectorRegressor(random_state=1 << 70), "random_state must be an integer of at most 64 bits"),
+        (SparseBayesRegressor(groups=range(3)), "groups"),
+        (WaveletDenoiser("\ud800"), "wavelet must be text"),
+        (Ridge(), "model must be one of"),
+        (OwnRegressor(), "model must be one of"),
+        (TransformedTargetRegressor(MODEL), "model must be one of"),
+        (make_pipeline(StandardScaler(), Ridge()), "Pipeline without one"),
+        (make_pipeline(FunctionTransformer(product), MODEL), r"steps\[0\]\[1\]"),
+        (make_pipeline(StandardScaler(), OwnRegressor()), r"steps\[1\]\[1\]|without one"),
+        (RelevanceVectorRegressor(Columns(transformer=FunctionTransformer(product))), r"kernel\.transformer"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_cannot_be_stored_is_refused_before_anything_is_written(tmp_path, model, match):
+    path = tmp_path / "model.sbm"
+    with pytest.raises((TypeError, ValueError), match=match) as caught:
+        sparsebayes.save(model, path)
+    assert not any(tmp_path.iterdir())
+    assert "\n" not in str(caught.value)
+
+
+def test_attributes_that_nobody_knows_are_not_lost_silently():
+    model = RelevanceVectorRegressor()
+    model.colour = "red"
+    with pytest.raises(ValueError, match="attribute 'colour'"):
+        sparsebayes.save(model, io.BytesIO())
+    basis = RBF()
+    basis.colour = "red"
+    with pytest.raises(ValueError, match="attribute 'colour'"):
+        sparsebayes.save(RelevanceVectorRegressor(basis), io.BytesIO())
+
+
+def test_a_list_that_contains_itself_is_refused():
+    kernel = RBF() + Columns()
+    kernel.parts.append(kernel)
+    with pytest.raises(ValueError, match="must not contain itself"):
+        sparsebayes.save(RelevanceVectorRegressor(kernel), io.BytesIO())
+    groups = []
+    groups.append(groups)
+    with pytest.raises(ValueError, match="nested too deeply"):
+        sparsebayes.save(SparseBayesRegressor(groups=groups), io.BytesIO())
+
+
+@pytest.mark.parametrize("name", ["pipeline", "transformer"])
+def test_without_skops_a_message_says_what_to_install(monkeypatch, name):
+    file = io.BytesIO()
+    sparsebayes.save(example(name).model, file)
+    known = builtins.__import__
+
+    def without(module, *arguments, **keywords):
+        if module.startswith("skops"):
+            raise ImportError(module)
+        return known(module, *arguments, **keywords)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(ImportError, match=r"pip install 'sparsebayes\[export\]'"):
+        sparsebayes.save(example(name).model, io.BytesIO())
+    with pytest.raises(ImportError, match=r"pip install 'sparsebayes\[export\]'"):
+        sparsebayes.load(io.BytesIO(file.getvalue()))
+
+
+def test_a_file_of_skops_may_hold_trusted_types_alone():
+    import skops.io
+
+    data = skops.io.dumps(make_pipeline(FunctionTransformer(product)))
+    record = {"class": "Columns", "fields": {"degree": 1, "transformer": {"foreign": 0}}}
+    members = {"model.json": json.dumps({"model": {"object": 0}, "objects": [record]}).encode()}
+    with pytest.raises(ModelFileError, match="trusts"):
+        sparsebayes.load(io.BytesIO(pack(members | {"foreign/0.skops": data}, "0")))
+    with pytest.raises(ModelFileError, match="skops"):
+        sparsebayes.load(io.BytesIO(pack(members | {"foreign/0.skops": b"nothing"}, "0")))
+    own = skops.io.dumps({"a": 1})
+    with pytest.raises(ModelFileError, match="must be an estimator of scikit-learn"):
+        sparsebayes.load(io.BytesIO(pack(members | {"foreign/0.skops": own}, "0")))
+
+
+# -- versions
+
+
+def test_a_file_of_the_first_format_is_read_for_ever():
+    model = sparsebayes.load(FIRST)
+    mean, std = model.predict([[-2.0], [0.5], [3.0]], return_std=True)
+    np.testing.assert_allclose(mean, MEAN, rtol=1e-9)
+    np.testing.assert_allclose(std, STD, rtol=1e-9)
+    assert model.get_params()["gamma"] == 0.5
+    assert model.converged_
+
+
+def test_parameters_that_came_later_have_their_defaults():
+    with zipfile.ZipFile(FIRST) as archive:
+        content = json.loads(archive.read("model.json"))
+        members = {name: archive.read(name) for name in archive.namelist() if name != "manifest.json"}
+    (record,) = [each for each in content["objects"] if each["class"] == "RelevanceVectorRegressor"]
+    del record["fields"]["shared_noise"]
+    members["model.json"] = json.dumps(content).encode()
+    model = sparsebayes.load(io.BytesIO(pack(members, "0.1.0")))
+    assert model.shared_noise is False
