@@ -45,6 +45,8 @@ from sparsebayes.solvers import ActiveSet, ActiveSetSettings, FixedPoint, Search
 from sparsebayes.solvers.candidates import CandidateScores
 from sparsebayes.solvers.certificate import Certificate
 from sparsebayes.solvers.monitor import Move
+from sparsebayes.tables.columns import CategoryColumn, NumberColumn
+from sparsebayes.tables.encoder import TableEncoder
 
 PRIVATE: dict[str, tuple[type, ...]] = {
     "_fitted": (Fitted, Recovered),
@@ -55,7 +57,7 @@ PRIVATE: dict[str, tuple[type, ...]] = {
 
 ESTIMATORS = (
     RelevanceVectorClassifier, RelevanceVectorRegressor, SparseBayesClassifier, SparseBayesRegressor, SparseRecovery,
-    WaveletDenoiser, Pipeline,
+    WaveletDenoiser, TableEncoder, Pipeline,
 )  # fmt: skip
 
 # what a user writes: taken apart by the parameters of the constructor
@@ -78,7 +80,7 @@ RECORDS = (
     CandidateScores, diagonal.OrthonormalScores, Certificate, Move,
     Fitted, Recovered, TrainingRange, _error_bars.AugmentedBars, _error_bars.PosteriorBars, _error_bars.ProcessBars,
     _moderation.Coverage, _moderation.Moderation, _moderation.ProcessOutput,
-    GaussianProcessPosterior, wavelet_transform.Band,
+    GaussianProcessPosterior, wavelet_transform.Band, NumberColumn, CategoryColumn,
 )  # fmt: skip
 
 

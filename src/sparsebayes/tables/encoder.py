@@ -1,0 +1,192 @@
+"""A table with text, dates and missing values as numbers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from sparsebayes._checks import require_whole, warn
+from sparsebayes.tables.columns import MISSING, OTHER, CategoryColumn, NumberColumn, as_days, numbers, texts
+
+TableColumn = NumberColumn | CategoryColumn
+MOST_DISTINCT = 0.8  # share of distinct values from which text with too many of them is taken for an identifier
+
+
+class TableEncoder(TransformerMixin, BaseEstimator):
+    """Turn a table with named columns into a matrix of numbers.
+
+    A column of numbers stays as it is. Truth values become 0 and 1, dates days since 1970-01-01. Where a number or
+    date is missing the median of the training rows takes its place, and if any was missing in the training rows a
+    column "NAME is missing" is added. Text has one column "NAME=CATEGORY" per category, which is 1 where the row
+    has it: the `max_categories` most frequent ones, and "(other)" for all the rest. Text that is missing is the
+    category "(missing)". Of two categories only the first has a column. Columns that are constant, and text
+    columns in which nearly every row has a value of its own (names, identifiers), are left away with a warning.
+
+    Parameters
+    ----------
+    target : str, optional
+        A column that is no input, usually the one to be predicted.
+    drop : sequence of str, default=()
+        More columns that are no inputs.
+    max_categories : int, default=20
+        The largest number of categories of a text column that have a column of their own.
+
+    Attributes
+    ----------
+    columns_ : tuple of NumberColumn and CategoryColumn
+        The input columns that are used, and how each is encoded.
+    unused_ : tuple of str
+        The columns that are left away.
+    n_features_in_ : int
+        The number of columns of the table.
+    feature_names_in_ : ndarray of str
+        The names of the columns of the table.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sparsebayes.tables import TableEncoder
+    >>> table = pd.DataFrame({"size": [3.0, None, 5.0, 4.0], "kind": ["a", "b", "a", "c"]})
+    >>> TableEncoder().fit(table).get_feature_names_out().tolist()
+    ['size', 'size is missing', 'kind=a', 'kind=b', 'kind=c']
+    """
+
+    def __init__(self, target: str | None = None, drop: Sequence[str] = (), max_categories: int = 20) -> None:
+        self.target = target
+        self.drop = drop
+        self.max_categories = max_categories
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the medians and categories of a table.
+
+        Parameters
+        ----------
+        X : DataFrame
+            The table.
+        y : ignored
+            Present for API consistency.
+
+        Returns
+        -------
+        self
+            The fitted encoder.
+        """
+        require_whole(self.max_categories, "max_categories", 1)
+        frame = _frame(X)
+        absent = [name for name in self._not_inputs() if name not in frame.columns and name != self.target]
+        if absent:
+            raise ValueError(f"drop must name columns of the table, got {absent[0]!r}; got {_listed(frame)}.")
+        if not len(frame):
+            raise ValueError("the table must have at least one row, got none.")
+        inputs = [name for name in frame.columns if name not in self._not_inputs()]
+        found = {name: self._column(frame[name]) for name in inputs}
+        self.columns_ = tuple(column for column in found.values() if not isinstance(column, str))
+        self.unused_ = tuple(name for name, column in found.items() if isinstance(column, str))
+        for name in self.unused_:
+            warn(f"column {name!r} is left away: {found[name]}.")
+        if not self.columns_:
+            raise ValueError(f"the table must have a column to predict from, got none that varies among {inputs}.")
+        self.n_features_in_ = frame.shape[1]
+        self.feature_names_in_ = np.asarray(frame.columns, dtype=object)
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """The table as numbers.
+
+        Parameters
+        ----------
+        X : DataFrame
+            A table with the columns of the one in `fit`, in any order; others are ignored.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_columns)
+            The numbers, in the order of `get_feature_names_out`.
+        """
+        check_is_fitted(self)
+        frame = _frame(X)
+        for column in self.columns_:
+            if column.name not in frame.columns:
+                raise ValueError(f"the table must have a column {column.name!r} as in the fit; got {_listed(frame)}.")
+        return np.concatenate([column.encode(frame[column.name]) for column in self.columns_], axis=1)
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """The names of the numeric columns.
+
+        Parameters
+        ----------
+        input_features : ignored
+            Present for API consistency.
+
+        Returns
+        -------
+        ndarray of str
+            One name per column of what `transform` returns.
+        """
+        check_is_fitted(self)
+        return np.asarray([name for column in self.columns_ for name in column.names], dtype=object)
+
+    def _not_inputs(self) -> set[str]:
+        return {*self.drop} if self.target is None else {self.target, *self.drop}
+
+    def _column(self, values: Any) -> TableColumn | str:
+        """How a column is encoded; a string that says why it is not used."""
+        from pandas.api.types import is_bool_dtype, is_datetime64_any_dtype, is_numeric_dtype
+
+        if values.isna().all():
+            return "all values are missing"
+        if is_bool_dtype(values.dtype) or is_numeric_dtype(values.dtype):
+            return _number(values.name, numbers(values), dates=False)
+        if is_datetime64_any_dtype(values.dtype):
+            return _number(values.name, as_days(values), dates=True)
+        stamps = as_days(values.astype(str).where(values.notna()))
+        if not (np.isnan(stamps) & ~values.isna().to_numpy()).any():
+            return _number(values.name, stamps, dates=True)
+        return self._category(values)
+
+    def _category(self, values: Any) -> TableColumn | str:
+        counts = Counter(texts(values))
+        if len(counts) == 1:
+            return "it is constant"
+        if len(counts) > self.max_categories and len(counts) > MOST_DISTINCT * len(values):
+            return "nearly every row has a text of its own, as names and identifiers do"
+        ordered = sorted(counts, key=lambda text: (-counts[text], text))
+        if len(ordered) == 2 and MISSING not in ordered:
+            return CategoryColumn(values.name, (ordered[0],))
+        if len(ordered) > self.max_categories:
+            return CategoryColumn(values.name, (*ordered[: self.max_categories], OTHER))
+        return CategoryColumn(values.name, tuple(ordered))
+
+
+def _number(name: str, x: np.ndarray, dates: bool) -> NumberColumn | str:
+    """A column of numbers x, NaN where they are missing; a string that says why it is not used."""
+    known = x[~np.isnan(x)]
+    if len(known) == len(x) and known.min() == known.max():
+        return "it is constant"
+    return NumberColumn(name, float(np.median(known)), len(known) < len(x), dates)
+
+
+def _frame(X: Any) -> Any:
+    """X if it is a DataFrame with distinct text names, else an error that says what is needed."""
+    import pandas as pd
+
+    if not isinstance(X, pd.DataFrame):
+        raise TypeError(f"the table must be a pandas DataFrame, got {type(X).__name__}.")
+    wrong = [name for name in X.columns if not isinstance(name, str)]
+    if wrong:
+        raise ValueError(f"the columns of the table must have names that are text, got {wrong[0]!r}.")
+    twice = X.columns[X.columns.duplicated()]
+    if len(twice):
+        raise ValueError(f"the columns of the table must have different names, got {twice[0]!r} twice.")
+    return X
+
+
+def _listed(frame: Any) -> str:
+    """The names of the first columns, for a message."""
+    names = ", ".join(repr(name) for name in frame.columns[:10])
+    return names + (f" and {len(frame.columns) - 10} more" if len(frame.columns) > 10 else "")

@@ -1,0 +1,164 @@
+"""Tables from files: CSV, TSV, Parquet, .npy and standard input."""
+
+from __future__ import annotations
+
+import bz2
+import csv
+import gzip
+import io
+import lzma
+import math
+import sys
+import warnings
+import zlib
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+MISSING_MARKS = ["?"]  # besides those that pandas knows: nothing, NA, N/A, NaN, null, None, …
+SEPARATORS = ",;\t|"
+SAMPLE = 1 << 16  # characters from which the separator is guessed
+STANDARD_INPUT = "-"
+UNPACKED: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+
+
+def read_table(source: str | Path, separator: str | None = None, decimal: str = ".", names: bool = True) -> Any:
+    """Read a table with a line of column names.
+
+    Parameters
+    ----------
+    source : str or Path
+        A file whose name ends in .csv, .tsv, .txt (also .gz, .bz2, .xz of these), .parquet or .npy; "-" reads
+        CSV from standard input. An .npy file holds a matrix, whose columns are called c0, c1, …, or a structured
+        array with names.
+    separator : str, optional
+        What separates columns of text files; by default a tab for .tsv, else guessed from the first line among
+        comma, semicolon, tab and |.
+    decimal : str, default="."
+        The decimal mark of text files.
+    names : bool, default=True
+        Whether the first line of a text file must name the columns. With False a first line of numbers is data, and
+        the columns are called c0, c1, …
+
+    Returns
+    -------
+    DataFrame
+        The table. Empty fields, NA, NaN, null, None and ? are missing values.
+    """
+    if str(source) == STANDARD_INPUT:
+        return _text(io.StringIO(sys.stdin.read()), "standard input", separator, decimal, names)
+    path = Path(source)
+    if path.is_dir():
+        raise ValueError(f"{path} must be a file with a table, got a folder.")
+    if not path.exists():
+        raise ValueError(f"{path} does not exist; give the path of a CSV, TSV, Parquet or .npy file.")
+    kind = path.suffixes[-2] if path.suffix.lower() in UNPACKED and path.suffixes[1:] else path.suffix
+    if kind.lower() == ".parquet":
+        return _parquet(path)
+    if kind.lower() == ".npy":
+        return _npy(path)
+    if kind.lower() not in (".csv", ".tsv", ".txt"):
+        raise ValueError(f"{path} must end in .csv, .tsv, .txt, .parquet or .npy, got {path.suffix or 'no ending'!r}.")
+    with _opened(path) as file:
+        tab = separator is None and kind.lower() == ".tsv"
+        return _text(file, str(path), "\t" if tab else separator, decimal, names)
+
+
+def _opened(path: Path) -> IO[str]:
+    """The text of a file as a stream of its own, unpacked and decoded as UTF-8."""
+    try:
+        with UNPACKED.get(path.suffix.lower(), open)(path, "rb") as file:
+            content = file.read()
+        return io.StringIO(content.decode("utf-8-sig"), newline="")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} must be text in UTF-8, got other bytes at position {error.start}.") from None
+    except (EOFError, lzma.LZMAError, zlib.error, gzip.BadGzipFile) as error:
+        raise ValueError(f"{path} cannot be unpacked: {error}.") from None
+
+
+def _text(file: IO[str], name: str, separator: str | None, decimal: str, names: bool) -> Any:
+    import pandas as pd
+
+    sample = file.read(SAMPLE)
+    file.seek(0)
+    header = sample.lstrip("\r\n").split("\n")[0].rstrip("\r")
+    if not header.strip():
+        raise ValueError(f"{name} must have a first line with the names of the columns, got nothing.")
+    if "\0" in sample:
+        raise ValueError(f"{name} must be a text file with a table, got binary data.")
+    separator = separator or max(SEPARATORS, key=header.count)
+    if separator == decimal:
+        raise ValueError(f"separator and decimal mark must differ, got {separator!r} for both.")
+    try:
+        first = next(csv.reader(io.StringIO(sample.lstrip("\r\n")), delimiter=separator))
+        headless = _are_numbers(first, decimal)
+        if names or not headless:
+            _check_names(first, headless, name)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)  # rows with more fields than names
+            frame = pd.read_csv(
+                file,
+                sep=separator,
+                decimal=decimal,
+                na_values=MISSING_MARKS,
+                low_memory=False,
+                index_col=False,
+                header=None if headless else 0,
+            )
+    except (pd.errors.ParserError, pd.errors.ParserWarning, pd.errors.EmptyDataError, csv.Error) as error:
+        reason = str(error).strip().splitlines()[0]
+        raise ValueError(
+            f"{name} cannot be read as a table with columns separated by {separator!r}: {reason}"
+        ) from None
+    frame.columns = [f"c{column}" if headless else str(column).strip() for column in frame.columns]
+    return frame
+
+
+def _are_numbers(fields: list[str], decimal: str) -> bool:
+    """Whether all fields are numbers, or empty."""
+    try:
+        values = [float(field.replace(decimal, ".")) for field in fields if field.strip()]
+    except ValueError:
+        return False
+    return any(map(math.isfinite, values))
+
+
+def _check_names(names: list[str], numbers: bool, source: str) -> None:
+    """Raise ValueError for columns without a name, with a number for one, or with the name of another column."""
+    if numbers:
+        raise ValueError(f"{source}: the first line must name the columns, got numbers: {', '.join(names[:5])}.")
+    names = [name.strip() for name in names]
+    for place, name in enumerate(names):
+        if not name:
+            raise ValueError(f"{source}: the first line must name every column, got no name for column {place + 1}.")
+        if name in names[:place]:
+            raise ValueError(f"{source}: the first line must name every column differently, got {name!r} twice.")
+
+
+def _parquet(path: Path) -> Any:
+    import pandas as pd
+
+    try:
+        frame = pd.read_parquet(path)
+    except ImportError:
+        raise ValueError('Parquet files need the package pyarrow: pip install "sparsebayes[cli]".') from None
+    except Exception as error:  # pyarrow has its own classes
+        raise ValueError(f"{path} cannot be read as a Parquet file: {str(error).splitlines()[0]}") from None
+    frame.columns = [str(column) for column in frame.columns]
+    return frame
+
+
+def _npy(path: Path) -> Any:
+    import pandas as pd
+
+    try:
+        values = np.load(path, allow_pickle=False)
+    except (ValueError, OSError, EOFError) as error:
+        raise ValueError(f"{path} cannot be read as an .npy file: {str(error).splitlines()[0]}") from None
+    if values.dtype.names:
+        return pd.DataFrame({name: values[name] for name in values.dtype.names})
+    values = values[:, None] if values.ndim == 1 else values
+    if values.ndim != 2:
+        raise ValueError(f"{path} must hold a matrix (rows, columns), got an array of shape {values.shape}.")
+    return pd.DataFrame(values, columns=[f"c{j}" for j in range(values.shape[1])])

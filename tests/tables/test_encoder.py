@@ -1,0 +1,128 @@
+"""Tables as numbers."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from sparsebayes.tables import TableEncoder
+
+pd = pytest.importorskip("pandas")
+TIMES = ["1970-01-02 00:00", "1970-01-03 12:00"]
+
+
+def table(**columns):
+    return pd.DataFrame(columns)
+
+
+def encoded(frame, **parameters):
+    """The encoded table by name."""
+    encoder = TableEncoder(**parameters)
+    values = encoder.fit_transform(frame)
+    return {name: values[:, k].tolist() for k, name in enumerate(encoder.get_feature_names_out())}
+
+
+def test_numbers_stay_and_truth_values_are_zero_and_one():
+    assert encoded(table(a=[1.5, 2.0, -3.0], b=[True, False, True])) == {"a": [1.5, 2.0, -3.0], "b": [1.0, 0.0, 1.0]}
+
+
+def test_missing_numbers_become_the_median_and_have_a_column_of_their_own():
+    assert encoded(table(a=[1.0, None, 5.0, 9.0])) == {"a": [1.0, 5.0, 5.0, 9.0], "a is missing": [0.0, 1.0, 0.0, 0.0]}
+
+
+def test_a_number_missing_in_a_query_alone_becomes_the_median_of_the_training_rows():
+    encoder = TableEncoder().fit(table(a=[1.0, 2.0, 6.0]))
+    assert_array_equal(encoder.transform(table(a=[None, 3.0])), [[2.0], [3.0]])
+
+
+def test_categories_have_a_column_each_the_most_frequent_first():
+    assert encoded(table(a=["x", "y", "y", "z"])) == {
+        "a=y": [0.0, 1.0, 1.0, 0.0],
+        "a=x": [1.0, 0.0, 0.0, 0.0],
+        "a=z": [0.0, 0.0, 0.0, 1.0],
+    }
+
+
+def test_two_categories_have_one_column_and_missing_text_is_a_category():
+    assert list(encoded(table(a=["x", "y", "y"]))) == ["a=y"]
+    assert list(encoded(table(a=["x", None, "x"]))) == ["a=x", "a=(missing)"]
+
+
+def test_rare_categories_are_one():
+    found = encoded(table(a=["x"] * 3 + ["y"] * 2 + ["p", "q"]), max_categories=2)
+    assert list(found) == ["a=x", "a=y", "a=(other)"]
+    assert found["a=(other)"] == [0.0] * 5 + [1.0] * 2
+
+
+def test_unknown_text_is_other_or_nothing():
+    few = TableEncoder().fit(table(a=["x", "y", "z"]))
+    assert_array_equal(few.transform(table(a=["new"])), [[0.0, 0.0, 0.0]])
+    rare = TableEncoder(max_categories=1).fit(table(a=["x", "x", "x", "y", "z"]))
+    assert_array_equal(rare.transform(table(a=["new"])), [[0.0, 1.0]])
+
+
+@pytest.mark.parametrize("values", [["1970-01-02", "1970-01-03T12:00:00"], pd.to_datetime(TIMES)])
+def test_dates_are_days(values):
+    assert encoded(table(a=values)) == {"a": [1.0, 2.5]}
+
+
+def test_constants_and_identifiers_are_left_away_with_a_warning():
+    rng = np.random.default_rng(0)
+    frame = table(a=[1.0] * 50, name=[f"n{k}" for k in range(50)], empty=[None] * 50, x=rng.standard_normal(50))
+    with pytest.warns(UserWarning, match="is left away") as said:
+        encoder = TableEncoder().fit(frame)
+    assert encoder.unused_ == ("a", "name", "empty")
+    assert [str(each.message).split("'")[1] for each in said] == ["a", "name", "empty"]
+    assert encoder.get_feature_names_out().tolist() == ["x"]
+
+
+def test_columns_may_come_in_any_order_and_others_are_ignored():
+    encoder = TableEncoder(target="y").fit(table(a=[1.0, 2.0], b=["u", "v"], y=[0.0, 1.0]))
+    assert_array_equal(encoder.transform(table(z=[9.0], b=["u"], a=[7.0])), [[7.0, 1.0]])
+
+
+def test_target_and_dropped_columns_are_no_inputs():
+    assert list(encoded(table(a=[1.0, 2.0], b=[1.0, 2.0], y=[1.0, 2.0]), target="y", drop=("b",))) == ["a"]
+
+
+def test_clone_has_the_same_parameters():
+    encoder = TableEncoder("y", ("a",), 3)
+    assert clone(encoder).get_params() == encoder.get_params()
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ({"a": ["text"], "b": ["u"]}, "column 'a' must hold numbers.*'text' in data row 1"),
+        ({"a": [np.inf], "b": ["u"]}, "column 'a' must be finite"),
+        ({"b": ["u"]}, "must have a column 'a'"),
+        ({"a": [1.0], "b": ["u"], "day": ["tomorrow"]}, "column 'day' must hold dates"),
+    ],
+)
+def test_queries_that_do_not_fit_are_refused(query, sentence):
+    encoder = TableEncoder().fit(table(a=[1.0, 2.0], b=["u", "v"], day=["2024-01-01", "2024-01-02"]))
+    with pytest.raises(ValueError, match=sentence):
+        encoder.transform(pd.DataFrame({"day": ["2024-01-01"]} | query))
+
+
+@pytest.mark.parametrize(
+    ("frame", "parameters", "error", "sentence"),
+    [
+        (np.ones((2, 2)), {}, TypeError, "pandas DataFrame, got ndarray"),
+        (pd.DataFrame([[1, 2]], columns=["a", "a"]), {}, ValueError, "different names, got 'a' twice"),
+        (pd.DataFrame([[1, 2], [3, 4]]), {}, ValueError, "names that are text, got 0"),
+        (pd.DataFrame({"a": []}), {}, ValueError, "at least one row"),
+        (pd.DataFrame({"y": [1.0, 2.0]}), {"target": "y"}, ValueError, "a column to predict from"),
+        (pd.DataFrame({"a": [1.0, 2.0]}), {"drop": ("b",)}, ValueError, "drop must name columns of the table, got 'b'"),
+        (pd.DataFrame({"a": [1.0, 2.0]}), {"max_categories": 0}, ValueError, "max_categories must be an integer >= 1"),
+    ],
+)
+def test_tables_that_cannot_be_encoded_are_refused(frame, parameters, error, sentence):
+    with pytest.raises(error, match=sentence):
+        TableEncoder(**parameters).fit(frame)
+
+
+def test_transform_needs_a_fit():
+    with pytest.raises(NotFittedError):
+        TableEncoder().transform(table(a=[1.0]))

@@ -1,0 +1,110 @@
+"""Tables from files."""
+
+import bz2
+import gzip
+import io
+import lzma
+import sys
+
+import numpy as np
+import pytest
+
+from sparsebayes.tables import read_table
+
+pd = pytest.importorskip("pandas")
+
+FRAME = pd.DataFrame({"a": [1.5, -2.0, 3e-7], "b": ["u", "v w", None], "c": [1, 2, 3]})
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+def test_the_separator_is_guessed(tmp_path, separator):
+    FRAME.to_csv(tmp_path / "t.csv", index=False, sep=separator)
+    pd.testing.assert_frame_equal(read_table(tmp_path / "t.csv"), FRAME, check_dtype=False)
+
+
+def test_tsv_parquet_and_packed_files(tmp_path):
+    FRAME.to_csv(tmp_path / "t.tsv", index=False, sep="\t")
+    FRAME.to_parquet(tmp_path / "t.parquet")
+    text = FRAME.to_csv(index=False).encode()
+    for ending, pack in ((".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress)):
+        (tmp_path / f"t.csv{ending}").write_bytes(pack(text))
+    for path in sorted(tmp_path.iterdir()):
+        pd.testing.assert_frame_equal(read_table(path), FRAME, check_dtype=False)
+
+
+def test_arrays_of_numpy_have_columns_by_number_or_by_name(tmp_path):
+    np.save(tmp_path / "a.npy", np.arange(6.0).reshape(3, 2))
+    assert list(read_table(tmp_path / "a.npy")) == ["c0", "c1"]
+    np.save(tmp_path / "b.npy", np.array([(1.0, 2), (3.0, 4)], dtype=[("x", float), ("n", int)]))
+    pd.testing.assert_frame_equal(read_table(tmp_path / "b.npy"), pd.DataFrame({"x": [1.0, 3.0], "n": [2, 4]}))
+
+
+def test_standard_input(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.StringIO("a,b\n1,2\n"))
+    pd.testing.assert_frame_equal(read_table("-"), pd.DataFrame({"a": [1], "b": [2]}))
+
+
+def test_marks_of_missing_values_and_decimal_commas(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a;b\n1,5;?\n;NA\n", encoding="utf-8")
+    pd.testing.assert_frame_equal(
+        read_table(path, decimal=","), pd.DataFrame({"a": [1.5, np.nan], "b": [np.nan, np.nan]})
+    )
+
+
+def test_a_byte_order_mark_and_windows_line_ends_do_not_matter(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_bytes(b"\xef\xbb\xbfa,b\r\n1,2\r\n")
+    pd.testing.assert_frame_equal(read_table(path), pd.DataFrame({"a": [1], "b": [2]}))
+
+
+def test_a_signal_needs_no_names(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("1.5\n1.5\n2\n", encoding="utf-8")
+    pd.testing.assert_frame_equal(read_table(path, names=False), pd.DataFrame({"c0": [1.5, 1.5, 2.0]}))
+    path.write_text("ecg\n1.5\n", encoding="utf-8")
+    pd.testing.assert_frame_equal(read_table(path, names=False), pd.DataFrame({"ecg": [1.5]}))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("t.csv", b"", "first line with the names of the columns"),
+        ("t.csv", b"\n\n", "first line with the names of the columns"),
+        ("t.csv", b"a,a\n1,2\n", "differently, got 'a' twice"),
+        ("t.csv", b"a,\n1,2\n", "no name for column 2"),
+        ("t.csv", b"1.5,2\n1,2\n", "must name the columns, got numbers"),
+        ("t.csv", b"a,b\n1,2,3\n", "cannot be read as a table"),
+        ("t.csv", b'a,b\n"1,2\n', "cannot be read as a table"),
+        ("t.csv", b"a,b\n\xff\xfe,2\n", "must be text in UTF-8"),
+        ("t.csv", b"a,b\n\0,2\n", "binary data"),
+        ("t.csv.gz", b"a,b\n1,2\n", "cannot be unpacked"),
+        ("t.parquet", b"a,b\n1,2\n", "cannot be read as a Parquet file"),
+        ("t.npy", b"a,b\n1,2\n", "cannot be read as an .npy file"),
+        ("t.xls", b"", "must end in .csv"),
+        ("t", b"", "must end in .csv"),
+    ],
+)
+def test_files_that_hold_no_table_are_refused(tmp_path, name, content, sentence):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(ValueError, match=sentence):
+        read_table(tmp_path / name)
+
+
+def test_files_that_are_not_there_are_refused(tmp_path):
+    with pytest.raises(ValueError, match="does not exist"):
+        read_table(tmp_path / "t.csv")
+    with pytest.raises(ValueError, match="got a folder"):
+        read_table(tmp_path)
+
+
+def test_objects_in_npy_files_are_refused(tmp_path):
+    np.save(tmp_path / "t.npy", np.array([{}], dtype=object), allow_pickle=True)
+    with pytest.raises(ValueError, match=r"cannot be read as an \.npy file"):
+        read_table(tmp_path / "t.npy")
+
+
+def test_the_decimal_mark_must_differ_from_the_separator(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="must differ"):
+        read_table(tmp_path / "t.csv", decimal=",")
