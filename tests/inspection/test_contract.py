@@ -12,12 +12,14 @@ from matplotlib.axes import Axes
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
-from sparsebayes import RelevanceVectorClassifier, RelevanceVectorRegressor, WaveletDenoiser, inspection
+from sparsebayes import RelevanceVectorClassifier, RelevanceVectorRegressor, SparsityPath, WaveletDenoiser, inspection
 from sparsebayes.datasets import make_signal, make_sinc
 from sparsebayes.inspection import (
     ClassificationDisplay,
     DenoisingDisplay,
     EvidenceDisplay,
+    InputRelevanceDisplay,
+    PartialDependenceDisplay,
     PITDisplay,
     RegressionDisplay,
     ReliabilityDisplay,
@@ -41,6 +43,8 @@ CASES = {
     ClassificationDisplay: (lambda: RelevanceVectorClassifier(gamma=1).fit(XY, XY[:, 0] > XY[:, 1]), (XY,), 1),
     DenoisingDisplay: (lambda: WaveletDenoiser(ndim=2, shifts=0).fit(IMAGE), (IMAGE,), 3),
     EvidenceDisplay: (_sinc, (), 1),
+    InputRelevanceDisplay: (lambda: models.regressor("kernel"), (), 2),
+    PartialDependenceDisplay: (lambda: models.regressor("columns"), (X4,), 4),
     PITDisplay: (_sinc, (X1, Y1), 2),
     RegressionDisplay: (_sinc, (X1, Y1), 1),
     ReliabilityDisplay: (lambda: models.classifier("columns"), (X4, models.labels(models.inputs())), 1),
@@ -74,7 +78,8 @@ def test_it_stores_arrays_and_draws_them_again(case):
     Display, model, arguments, axes = case
     display = Display.from_estimator(model, *arguments)
     stored = dataclasses.fields(display)
-    assert any(isinstance(getattr(display, each.name), np.ndarray) or each.name == "path" for each in stored)
+    values = [getattr(display, each.name) for each in stored]
+    assert any(isinstance(value, np.ndarray | SparsityPath) or isinstance(value[0], np.ndarray) for value in values)
     before, first = {each.name: getattr(display, each.name) for each in stored}, artists(display)
     old = display.figure_
     assert display.plot() is display

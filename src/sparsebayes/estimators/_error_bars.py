@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
@@ -61,6 +61,11 @@ class ErrorBars(ABC):
     def factor(self, X: np.ndarray, columns: np.ndarray) -> Factor:
         """The covariance without the noise, as a product."""
 
+    def variance_of_average(self, X: np.ndarray, columns: np.ndarray) -> Any:
+        """The variance of the average of f over the queries, 1ᵀCov(f)1/q²; of several outputs (T,)."""
+        root, own = self.factor(X, columns)
+        return float(np.sum(root.mean(axis=0) ** 2)) + own / len(columns)
+
 
 @dataclass(frozen=True, eq=False)
 class PosteriorBars(ErrorBars):
@@ -87,6 +92,15 @@ class PosteriorBars(ErrorBars):
         covariance[np.diag_indices_from(covariance)] += result.noise_variance + self.excess
         scales = getattr(result, "output_scales", None)
         return covariance if scales is None else covariance[:, :, None] * scales**2
+
+    def variance_of_average(self, X: np.ndarray, columns: np.ndarray) -> Any:
+        """The variance of f of the average of the functions, and the excess over the number of queries."""
+        average = columns.mean(axis=0)[None, :]
+        return np.asarray(self.result.f_variance(average))[0] + self._unit() * self.excess / len(columns)
+
+    def _unit(self) -> Any:
+        """The variance of each output in that of an output of average noise; 1 of a single output."""
+        return getattr(self.result, "output_scales", 1.0) ** 2
 
     def factor(self, X: np.ndarray, columns: np.ndarray) -> Factor:
         """The root of Σ times the functions at the queries, and the intercept's share."""
@@ -115,6 +129,10 @@ class ProcessBars(ErrorBars):
     def covariance(self, X: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """σ²I + Cov f, (q, q)."""
         return self.posterior.covariance(X) + self.noise_variance * np.eye(len(X))
+
+    def variance_of_average(self, X: np.ndarray, columns: np.ndarray) -> Any:
+        """The average of Cov f."""
+        return float(self.posterior.covariance(X).mean())
 
     def factor(self, X: np.ndarray, columns: np.ndarray) -> Factor:
         """The root of Cov f."""

@@ -2,7 +2,9 @@
 
 from sparsebayes.inspection.classification import ClassificationDisplay
 from sparsebayes.inspection.denoising import DenoisingDisplay
+from sparsebayes.inspection.input_relevance import InputRelevanceDisplay
 from sparsebayes.inspection.moves import EvidenceDisplay
+from sparsebayes.inspection.partial_dependence import PartialDependenceDisplay
 from sparsebayes.inspection.pit import PITDisplay
 from sparsebayes.inspection.regression import RegressionDisplay
 from sparsebayes.inspection.reliability import ReliabilityDisplay
@@ -14,7 +16,9 @@ __all__ = [
     "ClassificationDisplay",
     "DenoisingDisplay",
     "EvidenceDisplay",
+    "InputRelevanceDisplay",
     "PITDisplay",
+    "PartialDependenceDisplay",
     "RegressionDisplay",
     "ReliabilityDisplay",
     "ResidualsDisplay",

@@ -9,7 +9,7 @@ import numpy as np
 # Okabe and Ito's colours, which people with any common colour blindness tell apart
 BLUE, ORANGE, VERMILION, GREY = "#0072B2", "#E69F00", "#D55E00", "#7F7F7F"
 GREEN, PURPLE, SKY, YELLOW = "#009E73", "#CC79A7", "#56B4E9", "#F0E442"
-BLACK = "#222222"
+BLACK, LIGHT_GREY = "#222222", "#DADADA"
 PALETTE = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILION, YELLOW, GREY)
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")  # with eight colours: 56 kinds have a pair of their own
 BAND = 2.0  # standard deviations on either side of the mean

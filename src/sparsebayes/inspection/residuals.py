@@ -10,7 +10,7 @@ from scipy.special import ndtri
 from scipy.stats import beta
 
 from sparsebayes.inspection._forecasts import Forecast
-from sparsebayes.inspection._matplotlib import BAND, BLACK, BLUE, GREY, VERMILION, row_of_axes
+from sparsebayes.inspection._matplotlib import BAND, BLACK, BLUE, GREY, LIGHT_GREY, VERMILION, row_of_axes
 
 BAND_LEVEL = 0.95
 
@@ -135,10 +135,10 @@ class ResidualsDisplay:
     def _plot_residuals(self, ax: Any) -> None:
         half, size = BAND * self.std, _size(len(self.mean))
         beyond = np.abs(self.residuals) > half
-        bars = {"color": GREY, "alpha": float(np.clip(40 / len(half), 0.03, 0.4)), "lw": 2, "zorder": 1}
+        bars = {"color": LIGHT_GREY, "lw": 2, "zorder": 1}
         self.bars_ = ax.vlines(self.mean, -half, half, **bars)
         ax.axhline(0.0, color=BLACK, lw=1, zorder=2)
-        points = {"s": size, "lw": 0, "alpha": float(np.clip(800 / len(half), 0.25, 1.0)), "zorder": 3}
+        points = {"s": size, "lw": 0, "alpha": float(np.clip(800 / len(half), 0.4, 1.0)), "zorder": 3}
         self.inside_ = ax.scatter(self.mean[~beyond], self.residuals[~beyond], color=BLUE, **points)
         self.outside_ = ax.scatter(self.mean[beyond], self.residuals[beyond], color=VERMILION, **points)
         ax.set(xlabel=f"predicted {self.name}", ylabel=f"residual of {self.name}")
