@@ -22,6 +22,7 @@ from sparsebayes import (
     RelevanceVectorRegressor,
     SparseBayesClassifier,
     SparseBayesRegressor,
+    WaveletDenoiser,
 )
 
 MODELS = [
@@ -53,6 +54,27 @@ def test_line_of_a_fitted_model(model):
         assert line == start + f"noise std {fitted.noise_variance_**0.5:.3g}, certified local maximum"
     assert str(fitted) == repr(fitted)
     assert "\n" not in repr(fitted)
+
+
+def test_line_of_a_denoiser():
+    x = np.random.default_rng(0).standard_normal((2, 64)).cumsum(axis=1)
+    single, batch = (WaveletDenoiser("haar", shifts=1) for _ in range(2))
+    assert repr(single) == "WaveletDenoiser(shifts=1, wavelet='haar')"
+    single.fit(x[0])
+    line = (
+        f"fitted: {single.n_active_} of {single.coef_.size} coefficients, noise std {single.noise_variance_**0.5:.3g}"
+    )
+    assert repr(single) == f"WaveletDenoiser(shifts=1, wavelet='haar')  # {line}"
+    low, high = sorted(batch.fit(x).n_active_)
+    assert f"fitted: {low} to {high} of {single.coef_.size} coefficients" in repr(batch)
+
+
+def test_line_of_separate_outputs():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 3))
+    model = SparseBayesRegressor(joint=False).fit(X, X[:, :2] + 0.1 * rng.standard_normal((60, 2)))
+    assert all(each.certificate_.is_local_maximum for each in model.estimators_)
+    assert repr(model).endswith("certified local maximum")
 
 
 @every_model

@@ -28,6 +28,7 @@ from sparsebayes import (
     Wavelet,
     WaveletDenoiser,
 )
+from sparsebayes.export import load, save
 from sparsebayes.signals.wavelet_transform import WaveletOperator
 
 
@@ -412,6 +413,25 @@ def test_names_that_need_care():
     assert "age\\_\\%" in latex or "age_%" not in text
 
 
+def test_scales_have_the_names_of_inputs():
+    X, y = _rows()
+    frame = pd.DataFrame(X, columns=["age", "height", "weight", "x"])
+    model = RelevanceVectorRegressor(gamma="ard", effort="fast").fit(frame, y)
+    scales = dict(model.summary().facts)["scales"]
+    assert scales.endswith(" (learned)")
+    found = dict(each.split(" = ") for each in scales.removesuffix(" (learned)").split(", "))
+    assert list(found) == [f"gamma[{name}]" for name in frame.columns]
+    np.testing.assert_allclose([float(value) for value in found.values()], model.scales_, rtol=1e-3)
+
+
+def test_a_stored_model_has_the_same_summary(kind, tmp_path):
+    save(kind.model, tmp_path / "model")
+    stored = load(tmp_path / "model")
+    assert str(stored.summary()) == str(kind.model.summary())
+    if hasattr(stored, "formula"):
+        assert stored.formula() == kind.model.formula()
+
+
 def test_long_tables_are_cut():
     model = _model("kernel classes")
     whole, cut = model.summary(max_rows=None), model.summary(max_rows=2)
@@ -419,8 +439,8 @@ def test_long_tables_are_cut():
     assert len(losses) > 3
     assert len(cut.shown) == 2
     assert set(cut.shown) == set(np.argsort(-losses)[:2])
-    assert f"… and {len(losses) - 2} more rows" in str(cut)
-    assert "more rows" not in str(whole)
+    assert f"… and {len(losses) - 2} more of smaller" in str(cut)
+    assert " more of smaller" not in str(whole)
     pd.testing.assert_frame_equal(cut.to_frame(), whole.to_frame())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,13 +13,17 @@ from sparsebayes.estimators._validation import is_gaussian
 from sparsebayes.estimators._weights import Weights
 from sparsebayes.summaries.numbers import nats, rounded, significant
 
+OF_INPUT = re.compile(r"\[(\d+)\]$")  # how the name of a scale ends that belongs to one input
 MOST = 6  # intercepts or scales that are listed
 
 Facts = tuple[tuple[str, str], ...]
 
 
-def facts_of(model: Any, weights: Weights) -> Facts:
-    """Names and values: rows, functions, prior, noise, evidence, scales, intercepts, and what the solver came to."""
+def facts_of(model: Any, weights: Weights, inputs: Sequence[str]) -> Facts:
+    """Names and values: rows, functions, prior, noise, evidence, scales, intercepts, and what the solver came to.
+
+    inputs : the names of the inputs, for scales that belong to one of them.
+    """
     classes = getattr(model, "classes_", None)
     found = {
         "rows": _rows(model),
@@ -29,7 +34,7 @@ def facts_of(model: Any, weights: Weights) -> Facts:
         "noise": None if classes is not None else ", ".join(noise_of_model(model)).removeprefix("noise ") or None,
         "log evidence": nats(model.log_evidence_),
         "degrees of freedom": significant(float(weights.gamma.sum())),
-        "scales": _scales(model),
+        "scales": _scales(model, inputs),
         "intercept": _intercepts(weights),
         "solver": f"{status(model)}, {model.n_iter_} iterations",
     }
@@ -56,14 +61,19 @@ def _likelihood(model: Any) -> str | None:
     return None if is_gaussian(likelihood) else repr(likelihood)
 
 
-def _scales(model: Any) -> str | None:
+def _scales(model: Any, inputs: Sequence[str]) -> str | None:
     """The scales of the functions, and whether they were learned; None without, or if each output has its own."""
     if not hasattr(model, "kernel") or hasattr(model, "estimators_"):
         return None
     basis = model._fitted.basis
-    values = zip(basis.scale_names, np.exp(basis.log_scales), strict=True)
-    named = [f"{name} = {significant(float(value))}" for name, value in values]
+    values = zip(basis.scale_names, np.exp(basis.log_scales), basis.scale_per_input, strict=True)
+    named = [f"{_of_input(name, inputs) if own else name} = {significant(float(value))}" for name, value, own in values]
     return listed(named) + (" (learned)" if hasattr(model, "scales_") else "") if named else None
+
+
+def _of_input(scale: str, inputs: Sequence[str]) -> str:
+    """The name of a scale, such as "gamma[2]", with that of the input in place of its number."""
+    return OF_INPUT.sub(lambda found: f"[{inputs[int(found[1])]}]", scale)
 
 
 def _intercepts(weights: Weights) -> str | None:

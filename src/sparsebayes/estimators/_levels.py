@@ -9,6 +9,7 @@ import numpy as np
 
 from sparsebayes.core.prior import Uniform
 from sparsebayes.estimators._facts import listed
+from sparsebayes.estimators._representation import kept
 from sparsebayes.estimators._summaries import MOST_ROWS, check_options
 from sparsebayes.priors import Smoothness, as_prior
 from sparsebayes.summaries import Column, Summary
@@ -23,13 +24,13 @@ def summary_of_levels(model: Any, max_rows: int | None = MOST_ROWS) -> Summary:
     noise, coef = np.atleast_1d(model.noise_variance_), np.atleast_2d(model.coef_)
     signals, bands = range(len(noise)), model.bands_
     thresholds = np.sqrt(noise)[:, None] * np.sqrt(_squared_thresholds(model, coef.shape[1]))
-    kept = np.asarray([[np.count_nonzero(row[band.where]) for band in bands] for row in coef])
+    counts = np.asarray([[np.count_nonzero(row[band.where]) for band in bands] for row in coef])
     energy = np.asarray([[np.sum(row[band.where] ** 2) for band in bands] for row in coef])
     total = np.maximum(energy.sum(axis=1, keepdims=True), np.finfo(float).tiny)
     columns = [
         Column("level", "level", [_level(band) for band in bands] * len(signals)),
         Column("coefficients", "coefficients", [math.prod(band.shape) for band in bands] * len(signals)),
-        Column("kept", "kept", kept.ravel()),
+        Column("kept", "kept", counts.ravel()),
         Column("threshold", "threshold", thresholds.ravel(), significant),
         Column("energy", "energy", (energy / total).ravel(), share),
     ]
@@ -37,7 +38,7 @@ def summary_of_levels(model: Any, max_rows: int | None = MOST_ROWS) -> Summary:
         columns.insert(0, Column("signal", "signal", np.repeat(signals, len(bands))))
     rows = len(signals) * len(bands)
     shown = np.arange(rows if max_rows is None else min(rows, max_rows))
-    return Summary(type(model).__name__, _facts(model, noise, coef), tuple(columns), _notes(rows, len(shown)), shown)
+    return Summary(type(model).__name__, _facts(model, noise), tuple(columns), _notes(rows, len(shown)), shown)
 
 
 def _squared_thresholds(model: Any, n: int) -> np.ndarray:
@@ -56,19 +57,18 @@ def _level(band: Any) -> str:
     return str(band.level) + (f" ({band.kind})" if len(band.shape) > 1 else "")
 
 
-def _facts(model: Any, noise: np.ndarray, coef: np.ndarray) -> tuple[tuple[str, str], ...]:
-    kept = np.atleast_1d(model.n_active_).tolist()
+def _facts(model: Any, noise: np.ndarray) -> tuple[tuple[str, str], ...]:
     return (
         ("wavelet", model.wavelet),
         ("prior", model.prior if isinstance(model.prior, str) else repr(model.prior)),
         ("signals", str(len(noise))),
-        ("selected", listed([f"{number} of {coef.shape[1]} coefficients" for number in kept])),
+        ("selected", kept(model)),
         ("noise std", listed([significant(math.sqrt(each)) for each in noise])),
         ("mean", listed([significant(float(each)) for each in np.atleast_1d(model.mean_)])),
     )
 
 
 def _notes(rows: int, shown: int) -> tuple[str, ...]:
-    cut = [f"… and {rows - shown} more rows (max_rows=None shows them)"] if shown < rows else []
+    cut = [f"… and {rows - shown} more (max_rows=None shows all)"] if shown < rows else []
     meaning = "threshold: the size up to which a coefficient is set to zero; 0 if all are kept, — if it is unknown"
     return (*cut, "level 1 is the finest", meaning, "energy: the share of the squares of the denoised coefficients")

@@ -44,11 +44,13 @@ if BaseEstimator.__repr__ in PRINTERS:
 
 
 def _is_fitted(estimator: Any) -> bool:
-    return hasattr(estimator, "_fitted")
+    return hasattr(estimator, "_fitted") or hasattr(estimator, "bands_")
 
 
 def outcome(estimator: Any) -> str:
     """How many functions were selected, the evidence, the noise, and whether the solution is certified."""
+    if hasattr(estimator, "bands_"):
+        return ", ".join([f"fitted: {kept(estimator)}", *noise_of_model(estimator)])
     words = [
         f"fitted: {selection(estimator)}",
         f"log evidence {estimator.log_evidence_:.2f}",
@@ -67,6 +69,13 @@ def selection(estimator: Any) -> str:
         selected = len(estimator.relevance_) if hasattr(estimator, "estimators_") else fitted.basis.n_functions
         kind = "functions" if hasattr(estimator, "kernel") else "columns"
     return f"{selected} of {fitted.n_candidates} {kind}"
+
+
+def kept(denoiser: Any) -> str:
+    """How many coefficients a denoiser has kept, such as "76 of 1152 coefficients"; of a batch, of each signal."""
+    number, total = np.atleast_1d(denoiser.n_active_), denoiser.bands_[-1].where.stop
+    size = str(number[0]) if len(number) == 1 else f"{number.min()} to {number.max()}"
+    return f"{size} of {total} coefficients"
 
 
 def noise_of_model(estimator: Any) -> list[str]:

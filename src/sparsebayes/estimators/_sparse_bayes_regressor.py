@@ -32,7 +32,6 @@ from sparsebayes.estimators._training import (
 )
 from sparsebayes.estimators._validation import check_inputs, check_noise, is_gaussian
 from sparsebayes.fit import fit
-from sparsebayes.rows.known_noise import KnownNoiseRows
 from sparsebayes.rows.sources import RowSource, check_affordable, is_chunked, is_dask, is_too_large
 from sparsebayes.rows.triangle import Triangle
 from sparsebayes.rows.validation import (
@@ -51,12 +50,6 @@ def _takes_statistics(model: SparseBayesRegressor) -> bool:
     if not is_gaussian(model.likelihood):
         raise AttributeError(f"partial_fit needs Gaussian noise, got likelihood={model.likelihood!r}.")
     return True
-
-
-def _rows_of(statistics: Any) -> int:
-    """How many rows of positive weight were summed up."""
-    of_rows: Any = statistics.rows if isinstance(statistics, KnownNoiseRows) else statistics
-    return int(of_rows.rows)
 
 
 @documented
@@ -256,7 +249,7 @@ class SparseBayesRegressor(SparseRegression):
         """Fit the model to rows whose statistics are known."""
         bound = Columns().bind(np.empty((1, self.n_features_in_)))
         result = fit(statistics, prior=prior_of(self, bound), **fit_parameters(self))
-        self._publish_columns(Candidates(bound, np.arange(bound.n_functions)), result, _rows_of(statistics))
+        self._publish_columns(Candidates(bound, np.arange(bound.n_functions)), result, statistics.rows)
 
     def _publish_columns(self, candidates: Candidates, result: Result, n_rows: int) -> None:
         """Set the fitted attributes of a model of columns."""

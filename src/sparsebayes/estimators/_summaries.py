@@ -10,6 +10,7 @@ from scipy.stats import norm
 
 from sparsebayes._checks import is_number, is_whole
 from sparsebayes.estimators._facts import facts_of
+from sparsebayes.estimators._names import names_of_inputs
 from sparsebayes.estimators._validation import is_gaussian
 from sparsebayes.estimators._weights import Weights
 from sparsebayes.summaries import Column, Summary
@@ -45,7 +46,7 @@ def summary_of(
     shown = most_important(weights.loss[order], max_rows)
     return Summary(
         title=type(model).__name__,
-        facts=facts_of(model, weights),
+        facts=facts_of(model, weights, [] if hasattr(model, "support_") else names_of_inputs(model, input_features)),
         columns=columns,
         notes=tuple(_notes(model, weights, len(order) - len(shown))),
         shown=shown,
@@ -111,7 +112,7 @@ def _notes(model: Any, weights: Weights, missing: int) -> list[str]:
     if not len(weights.mean):
         return ["No function was selected."]
     exact = _is_gaussian(model)
-    notes = [f"… and {missing} more rows of smaller Δ evidence (max_rows=None shows them)"] if missing else []
+    notes = [f"… and {missing} more of smaller Δ evidence (max_rows=None shows all)"] if missing else []
     notes.append(MEANING + ("" if exact else ", in Laplace's approximation at its mode"))
     notes.append("γ: how well the data determine the weight, from 0 (not at all) to 1")
     if np.isnan(weights.loss).any():

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from sparsebayes._checks import require_whole
 from sparsebayes.estimators._fitted import all_or_nothing
 from sparsebayes.estimators._levels import summary_of_levels
+from sparsebayes.estimators._representation import FittedRepresentation
 from sparsebayes.estimators._summaries import MOST_ROWS
 from sparsebayes.priors import Prior, as_prior
 from sparsebayes.signals.denoise import BOUNDARIES, SignalDenoiser
@@ -35,7 +36,7 @@ def _had_columns(denoiser: WaveletDenoiser) -> bool:
 
 
 @dataclass(eq=False, repr=False)
-class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, FittedRepresentation, BaseEstimator):
     """Denoise signals, images or volumes by sparse Bayesian shrinkage of their wavelet coefficients.
 
     The signal is t = Φw + ε with orthonormal wavelets Φ and w_m ~ N(0, 1/α_m) [SE07], for which the most
