@@ -51,7 +51,8 @@ class Spread:
 class ExtraFunction:
     """One more function k(·, x*) at each query x*, which adds e²/(α + S) to the variance.
 
-    With b = k(X, x*) − m and o = k(x*, x*) − m: e = o − (φ − φ̄)ᵀΣp, S = bᵀBb − pᵀΣp, p = PᵀBb, α = k(x*, x*)²/v.
+    With b = k(X, x*) − m, o = k(x*, x*) − m, p = PᵀBb and α = k(x*, x*)²/v:
+    e = o − (φ − φ̄)ᵀRp and S = bᵀBb − pᵀp.
 
     Parameters
     ----------
@@ -62,7 +63,7 @@ class ExtraFunction:
     precisions : ndarray of shape (N,)
         B.
     columns : ndarray of shape (N, S)
-        P, the centred functions at the training rows.
+        P, the centred functions at the training rows times R, the root of Σ = RRᵀ.
     target_variance : float
         v.
     """
@@ -239,6 +240,12 @@ def describe(model: Any, std: bool = False) -> Regressions | Classification:
     return _classification(model)
 
 
+def has_variance(model: Any) -> bool:
+    """Whether a fitted model has standard deviations that can be exported."""
+    models = getattr(model, "estimators_", [model])
+    return all(isinstance(getattr(each, "_error_bars", None), AugmentedBars | PosteriorBars) for each in models)
+
+
 def _regressions(model: Any, std: bool) -> Regressions:
     if not hasattr(model, "estimators_"):
         one = _regression(model, std)
@@ -271,15 +278,15 @@ def _spread(model: Any, d: int) -> Spread:
         centre, root = _host(result.centre)[0], triangular_root(result.covariance)
     constant = result.noise_variance + float(result.intercept_covariance[0, 0])
     if isinstance(bars, AugmentedBars):
-        return Spread(centre, root, constant, _extra(bars, result, d))
+        return Spread(centre, root, constant, _extra(bars, root, d))
     return Spread(centre, root, constant + bars.excess)
 
 
-def _extra(bars: AugmentedBars, result: Any, d: int) -> ExtraFunction:
+def _extra(bars: AugmentedBars, root: np.ndarray, d: int) -> ExtraFunction:
     moved, N = bars.basis.centred_at(bars.X), len(bars.X)
     assert moved is not None, "fit has seen to it that there is one function to centre at a query"
-    shares = bars.precisions / bars.precisions.sum() if result.has_intercept else np.zeros(N)
-    columns = bars.Phi if len(result.mean) else np.zeros((N, 1))
+    shares = bars.precisions / bars.precisions.sum() if bars.result.has_intercept else np.zeros(N)
+    columns = bars.Phi @ root if bars.Phi.shape[1] else np.zeros((N, 1))
     return ExtraFunction(functions_of(moved, d), shares, bars.precisions, columns, bars.target_variance)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from sparsebayes.export.description import Classification, Regressions
 from sparsebayes.export.tensor_program import class_probabilities, regression_outputs
-from sparsebayes.export.tensors import Tensor
+from sparsebayes.export.tensors import Tensor, as_numbers
 
 OPSET, IR_VERSION = 18, 9  # the first with the axes of all reductions as inputs
 TWO_RESULTS = ("TopK",)
@@ -37,7 +37,7 @@ class OnnxBackend:
     def constant(self, value: np.ndarray) -> str:
         """The name of a constant; equal constants are stored once."""
         kind = self.dtype if value.dtype.kind == "f" else np.int64 if value.dtype.kind in "iu" else None
-        value = np.ascontiguousarray(value, dtype=kind).reshape(value.shape)
+        value = as_numbers(value, kind) if value.dtype.kind == "f" else np.asarray(value, dtype=kind)
         key = (value.shape, value.dtype.str, value.tobytes() if kind else tuple(value.tolist()))
         if key not in self._names:
             self._names[key] = self.unique("constant")

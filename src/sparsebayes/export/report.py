@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -93,25 +94,32 @@ def report(
     functions = sum(each.functions.size for each in models)
     if not len(X):
         return ExportReport(target, size, functions, dtype, 0, float("nan"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # rows without names, or far from the training rows, are meant here
+        known = _predicted(model, description, X)
     if isinstance(description, Classification):
         p = class_probabilities(description, x, single=dtype == "float").value
-        return ExportReport(target, size, functions, dtype, len(X), float(np.abs(p - model.predict_proba(X)).max()))
-    known = model.predict(X, return_std=True) if description.has_std else (model.predict(X),)
+        return ExportReport(target, size, functions, dtype, len(X), float(np.abs(p - known[0]).max()))
     found = [each.value for each in regression_outputs(description, x)]
-    known = [np.asarray(each).reshape(len(X), -1) for each in known]
     error = float(np.abs(found[0] - known[0]).max() / max(np.abs(known[0]).max(), np.finfo(float).tiny))
     std_error = float(np.abs(found[1] / known[1] - 1.0).max()) if description.has_std else None
     return ExportReport(target, size, functions, dtype, len(X), error, std_error)
 
 
+def _predicted(model: Any, description: Regressions | Classification, X: np.ndarray) -> list[np.ndarray]:
+    """The probabilities; or the means, and the standard deviations if they are exported: (n, outputs)."""
+    if isinstance(description, Classification):
+        return [model.predict_proba(X)]
+    found = model.predict(X, return_std=True) if description.has_std else (model.predict(X),)
+    return [np.asarray(each).reshape(len(X), -1) for each in found]
+
+
 def _sample(model: Any, X_sample: Any) -> np.ndarray:
     """The rows that the error is measured at, few enough."""
     if X_sample is None:
-        X = np.asarray(model.relevance_vectors_, dtype=np.float64)
-        if not len(X):
-            d = model.n_features_in_
-            X = np.stack([np.zeros(d), np.ones(d)])
-        return X[:SAMPLE]
+        models, d = getattr(model, "estimators_", [model]), model.n_features_in_
+        X = np.concatenate([np.asarray(each.relevance_vectors_, dtype=np.float64) for each in models])
+        return X[:SAMPLE] if len(X) else np.stack([np.zeros(d), np.ones(d)])
     X = check_array(X_sample, dtype=np.float64, input_name="X_sample")
     if X.shape[1] != model.n_features_in_:
         raise ValueError(f"X_sample must have {model.n_features_in_} columns as in training, got {X.shape[1]}.")

@@ -31,20 +31,20 @@ def _regression(model: Regression, X: Tensor) -> list[Tensor]:
     half = centred @ spread.root
     variance = (half * half).total(keepdims=True) + spread.constant
     if spread.extra is not None:
-        variance = variance + _gained(spread.extra, X, centred, spread.root)
+        variance = variance + _gained(spread.extra, X, half)
     return [mean, variance.apply("Sqrt") * model.scales]
 
 
-def _gained(extra: ExtraFunction, X: Tensor, centred: Tensor, root: np.ndarray) -> Tensor:
-    """What the function at each query adds to the variance, (n, 1)."""
+def _gained(extra: ExtraFunction, X: Tensor, half: Tensor) -> Tensor:
+    """What the function at each query adds to the variance, (n, 1); half : Rᵀ(φ − φ̄), (n, S)."""
     phi, own = extra.functions.at(X), evaluated(extra.kernel.own, X.expanded(1))
     alpha = own * own / extra.target_variance
     mean = phi @ extra.shares[:, None]
     phi, own = phi - mean, own - mean
     weighted = phi * extra.precisions
-    half = (weighted @ extra.columns) @ root
-    e = own - ((centred @ root) * half).total(keepdims=True)
-    S = (phi * weighted).total(keepdims=True) - (half * half).total(keepdims=True)
+    projection = weighted @ extra.columns
+    e = own - (half * projection).total(keepdims=True)
+    S = (phi * weighted).total(keepdims=True) - (projection * projection).total(keepdims=True)
     precision = alpha + S.apply("Max", 0.0)
     return e * e / precision.apply("Max", LEAST)
 

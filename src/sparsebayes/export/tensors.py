@@ -91,6 +91,15 @@ class Tensor:
         return self.apply("MatMul", other)
 
 
+def as_numbers(values: np.ndarray, dtype: Any) -> np.ndarray:
+    """Floating-point numbers in those of a program; ValueError if one is beyond their range."""
+    with np.errstate(over="ignore"):
+        numbers = values.astype(dtype)
+    if not np.isfinite(numbers).all():
+        raise ValueError("dtype must be 'double': a number of the model is beyond the range of single precision.")
+    return numbers
+
+
 @dataclass(frozen=True)
 class NumPyBackend:
     """Operators carried out by NumPy.
