@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -28,7 +27,6 @@ SPECIAL = {
     **{character: f"$^{{{k}}}$" for k, character in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
 }
 ESCAPES = str.maketrans(SPECIAL)
-LINES = re.compile(r"[\r\n\f\v\x85\u2028\u2029]+")
 
 
 def escaped(text: str) -> str:
@@ -74,4 +72,4 @@ def as_latex(summary: Any) -> str:
 
 
 def _comment(text: str) -> str:
-    return "% " + LINES.sub(" ", text)
+    return f"% {printable(text)}"

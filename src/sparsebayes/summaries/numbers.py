@@ -8,6 +8,7 @@ from typing import Any
 
 MISSING = "—"
 SMALLEST, LARGEST = 1e-4, 1e6  # sizes between which a number is written without an exponent
+MOST_DECIMALS = 9  # of a standard deviation, two digits besides
 DIGITS, MOST_DIGITS = 4, 12  # significant ones, and how many of a number far larger than its error
 
 
@@ -27,7 +28,7 @@ def rounded(value: float, error: float) -> str:
     if not (math.isfinite(value) and 0 < error < math.inf):
         return significant(value)
     first = math.floor(math.log10(error))
-    if abs(value) < LARGEST and SMALLEST <= error < LARGEST:
+    if SMALLEST <= max(abs(value), error) < LARGEST and first >= -MOST_DECIMALS:
         return f"{round(value, 2 - first) + 0.0:.{max(2 - first, 0)}f}"
     size = first if value == 0 else max(math.floor(math.log10(abs(value))), first)
     return f"{value:.{min(size - first + 2, MOST_DIGITS)}e}"
