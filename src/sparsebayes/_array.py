@@ -2,12 +2,14 @@
 
 Everything in the core asks `namespace` for the functions that belong to its input and calls nothing else.
 What the array API standard leaves out is supplied here: a Cholesky factorisation with one error for "not
-positive definite", triangular inverses, work on diagonals, and the way back to the host.
+positive definite", triangular inverses, work on diagonals, and the two ways between libraries and devices:
+`to_numpy` is the only way to the host, and `beside` (with `asfloat64(…, like=…)`) the only way anywhere else.
 """
 
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -55,7 +57,12 @@ def asfloat64(x: Array, like: Array | None = None) -> Array:
             return np.asarray(x, dtype=np.float64)
         xp = namespace(x)
         return x if x.dtype == xp.float64 else xp.astype(x, xp.float64)
+    if is_foreign(x):
+        x = beside(x, like)
+        return x if x.dtype == namespace(x).float64 else namespace(x).astype(x, namespace(x).float64)
     xp = namespace(like)
+    if xp is not np:
+        x = _own_copy(x)
     return xp.asarray(x, dtype=xp.float64, device=device(like))
 
 
@@ -85,15 +92,23 @@ def take(x: Array, J: Any, axis: int = 0) -> Array:
     return namespace(x).take(x, index(J, x), axis=axis)
 
 
+def rows_of(x: Any, J: np.ndarray) -> Any:
+    """Rows J of x, which may be SciPy-sparse."""
+    return take(x, J) if is_foreign(x) else x[J]
+
+
 def submatrix(A: Array, rows: Indices, columns: Indices) -> Array:
     """A[rows, columns], all pairs of them."""
     return take(take(A, rows), columns, axis=1)
 
 
 def to_numpy(x: Array) -> np.ndarray:
-    """A NumPy copy or view of x on the host."""
-    if is_numpy(x):
-        return x
+    """A NumPy copy or view of x on the host; a NumPy array as it is."""
+    return x if isinstance(x, np.ndarray) else fetched(x)
+
+
+def fetched(x: Array) -> np.ndarray:
+    """An array of any other library as a NumPy array on the host: the one place where data leave a device."""
     if array_api_compat.is_torch_array(x):
         return x.detach().cpu().numpy()
     if array_api_compat.is_cupy_array(x):
@@ -101,6 +116,72 @@ def to_numpy(x: Array) -> np.ndarray:
     if is_strict(x):  # whose devices only pretend not to be the host
         return np.asarray(x.to_device(namespace(x).Device("CPU_DEVICE")))
     return np.asarray(x)
+
+
+def is_foreign(x: Any) -> bool:
+    """Whether x is an array in memory, or on a device, of another library than NumPy that follows the standard."""
+    if isinstance(x, np.ndarray | np.generic) or not array_api_compat.is_array_api_obj(x):
+        return False
+    return not array_api_compat.is_dask_array(x)
+
+
+def converts_silently(x: Any) -> bool:
+    """Whether NumPy can read x, an array of any library, without being told to: not from most devices."""
+    try:
+        np.asarray(x[(slice(0, 0),) * x.ndim])
+    except (TypeError, RuntimeError, ValueError):  # every library raises a class of its own here
+        return False
+    return True
+
+
+def are_together(x: Array, like: Array) -> bool:
+    """Whether two arrays belong to one library and lie on one device."""
+    if is_numpy(x) or is_numpy(like):
+        return is_numpy(x) and is_numpy(like)
+    return namespace(x) is namespace(like) and device(x) == device(like)
+
+
+def beside(x: Any, like: Array) -> Array:
+    """x, an array of any library, in the library and on the device of `like`; as it is if it is there."""
+    if type(x) is type(like) is np.ndarray:
+        return x
+    if not is_foreign(like):
+        return to_numpy(x) if is_foreign(x) else np.asarray(x)
+    if is_foreign(x):
+        if are_together(x, like):
+            return x
+        if namespace(x) is namespace(like):
+            return array_api_compat.to_device(x, device(like))
+        x = to_numpy(x)
+    return namespace(like).asarray(_own_copy(x), device=device(like))
+
+
+def _own_copy(x: Any) -> np.ndarray:
+    """x as a NumPy array that nobody else changes: torch shares its memory, and takes no strides below zero."""
+    return np.array(x)
+
+
+def described(x: Any) -> str:
+    """The library and the device of an array, for errors."""
+    if not is_foreign(x):
+        return "a NumPy array on the host"
+    return f"an array of {namespace(x).__name__.rpartition('.')[2]} on {device(x)}"
+
+
+def has_float64(x: Array) -> bool:
+    """Whether the library and the device of x have float64: JAX has it if told so, some devices never."""
+    xp = namespace(x)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return xp.zeros((1,), dtype=xp.float64, device=device(x)).dtype == xp.float64
+    except (TypeError, RuntimeError, ValueError):
+        return False
+
+
+def detached(x: Array) -> Array:
+    """x without the record of how it was computed, which torch keeps for derivatives."""
+    return x.detach() if array_api_compat.is_torch_array(x) else x
 
 
 def is_strict(x: Any) -> bool:
@@ -313,9 +394,15 @@ def total(x: Array) -> float:
     return float(np.add.reduce(x, axis=None) if is_numpy(x) else namespace(x).sum(x))
 
 
+def count(mask: Array) -> int:
+    """How many elements of a mask are set."""
+    xp = namespace(mask)
+    return int(np.count_nonzero(mask)) if xp is np else int(xp.sum(xp.astype(mask, xp.int64)))
+
+
 def at_least(x: Array, smallest: float) -> Array:
     """max(x, smallest), elementwise."""
-    return np.maximum(x, smallest) if is_numpy(x) else namespace(x).where(x > smallest, x, smallest)
+    return np.maximum(x, smallest) if is_numpy(x) else namespace(x).clip(x, smallest, None)
 
 
 def within(x: Array, bound: float) -> Array:

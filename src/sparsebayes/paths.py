@@ -9,7 +9,7 @@ from typing import Any, Protocol, cast
 import array_api_compat
 import numpy as np
 
-from sparsebayes._array import Array, namespace, to_numpy
+from sparsebayes._array import Array, count, namespace
 from sparsebayes.bases.kernel_operator import KernelOperator
 from sparsebayes.bases.linear_map import LinearMap, is_linear_operator
 from sparsebayes.bases.operators import Operator
@@ -25,6 +25,7 @@ from sparsebayes.joint.complex_result import ComplexPath
 from sparsebayes.joint.path import SEPARATE, JointRequest, joint_path, statistics_joint_path
 from sparsebayes.laplace import ClassLikelihood, LaplacePath, NoisePath, check_label_vector
 from sparsebayes.large_kernels import KernelPath
+from sparsebayes.rows.devices import on_host, result_beside
 from sparsebayes.rows.known_noise import KnownNoise, KnownNoiseRows, SummedNoise
 from sparsebayes.rows.memory import summarise
 from sparsebayes.rows.passes import RowPasses
@@ -73,8 +74,10 @@ class StatisticsPath:
     default_solver = ActiveSet()
 
     def fit(self, prior: Prior, solver: Solver, monitor: FitMonitor) -> Result:
-        """Read the rows once, then solve."""
-        return solve_regression(*self.summarise(), self.noise, prior, solver, monitor)
+        """Read the rows once, then solve on the host."""
+        quadratic, units = self.summarise()
+        result = solve_regression(*on_host(quadratic, units), self.noise, prior, solver, monitor)
+        return result_beside(result, quadratic.h)
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +138,7 @@ def path_for(
     operator, like = _operator_of(Phi, y)
     weights = as_counts(check_weights(sample_weight, operator.shape[0], like=like))
     if weights is not None:
-        check_rows(int(np.count_nonzero(to_numpy(weights))), "Phi")
+        check_rows(count(weights > 0), "Phi")
     if isinstance(likelihood, ClassLikelihood):
         request.refuse_unpenalised(likelihood)
         return _labels_path(operator, y, weights, center, noise, polish, request.groups)

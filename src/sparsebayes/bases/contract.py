@@ -137,6 +137,24 @@ class BoundBasis(ABC):
         """The same functions; those centred at training rows are named by these numbers of the rows, (M,)."""
         return self
 
+    def beside(self, X: Array) -> BoundBasis:
+        """The same functions, for rows in the library and on the device of X.
+
+        A basis that holds arrays which are computed with rows of X, such as centres, overrides it: a fitted model is
+        kept on the host, and its functions are put beside the queries of each prediction.
+
+        Parameters
+        ----------
+        X : array
+            What the arrays of the functions are to be beside.
+
+        Returns
+        -------
+        BoundBasis
+            With `_array.beside(own, X)` in place of every such array.
+        """
+        return self
+
     def operator(self, X: Array) -> Operator:
         """Φ at the rows of X (n, d) as an operator, which need not store it as a dense array."""
         return DenseOperator(self(X))

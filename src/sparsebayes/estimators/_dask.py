@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sparsebayes.bases import Columns
 from sparsebayes.estimators._classes import check_labels, require_two_classes, weigh_classes
-from sparsebayes.estimators._fitted import Fitted
+from sparsebayes.estimators._fitted import Fitted, require_same_kind
 from sparsebayes.estimators._order import ClassOrder
 from sparsebayes.estimators._training import Candidates, fit_parameters, prior_of
 from sparsebayes.estimators._validation import check_values, is_gaussian, is_noise_known
@@ -30,12 +30,16 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def predicts_lazily(method: Method) -> Method:
-    """A decorator of a method that predicts every row by itself: for a Dask collection the result is one too."""
+    """A decorator of a method that predicts every row by itself: for a Dask collection the result is one too.
+
+    Under scikit-learn's array API dispatch the queries must be arrays of the same library and device as in `fit`.
+    """
     parameters = signature(method)
 
     @wraps(method)
     def predict(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
         if not is_dask(X):
+            require_same_kind(self, X, method.__name__)
             return method(self, X, *args, **kwargs)
         from sparsebayes.distributed import predict_lazily
 

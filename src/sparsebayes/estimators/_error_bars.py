@@ -15,16 +15,19 @@ sample weights, and is the curvature of the log-likelihood if the noise is not G
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
 
+from sparsebayes._array import Array, add_diagonal, beside, namespace, to_numpy
 from sparsebayes.bases import BoundBasis
 from sparsebayes.core.result import Result
 from sparsebayes.estimators._fitted import Fitted
 from sparsebayes.estimators._training import Rows
+from sparsebayes.rows.devices import result_beside
+from sparsebayes.rows.kinds import follows
 from sparsebayes.scale_learning import GaussianProcessPosterior
 
 SMALL_BLOCK = 256  # queries at a time that are always affordable
@@ -44,6 +47,10 @@ class ErrorBars(ABC):
     """
 
     n: int = 0
+
+    def for_queries(self, X: Any) -> ErrorBars:
+        """The same error bars in the library and on the device that queries X are computed with."""
+        return self
 
     @abstractmethod
     def variance(self, X: np.ndarray, columns: np.ndarray) -> np.ndarray:
@@ -74,6 +81,10 @@ class PosteriorBars(ErrorBars):
     result: Result
     excess: float = 0.0
 
+    def for_queries(self, X: Any) -> PosteriorBars:
+        """The same error bars in the library and on the device that queries X are computed with."""
+        return replace(self, result=result_beside(self.result, X)) if follows(X) else self
+
     def variance(self, X: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """The variance at each query, (q,) or (q, T)."""
         if self.result.mean.ndim == 2:
@@ -89,7 +100,7 @@ class PosteriorBars(ErrorBars):
         result = self.result
         centred = columns - result.centre
         covariance = centred @ result.covariance @ centred.T + result.intercept_covariance
-        covariance[np.diag_indices_from(covariance)] += result.noise_variance + self.excess
+        covariance = add_diagonal(covariance, result.noise_variance + self.excess)
         scales = getattr(result, "output_scales", None)
         return covariance if scales is None else covariance[:, :, None] * scales**2
 
@@ -105,9 +116,9 @@ class PosteriorBars(ErrorBars):
     def factor(self, X: np.ndarray, columns: np.ndarray) -> Factor:
         """The root of Σ times the functions at the queries, and the intercept's share."""
         result = self.result
-        weights = (columns - result.centre) @ root_of(result.covariance)
-        intercept = np.full((len(columns), 1), np.sqrt(result.intercept_covariance[0, 0]))
-        return Factor(np.concatenate([weights, intercept], axis=1), self.excess)
+        weights, xp = (columns - result.centre) @ root_of(result.covariance), namespace(columns)
+        intercept = xp.broadcast_to(xp.sqrt(result.intercept_covariance), (int(columns.shape[0]), 1))
+        return Factor(xp.concat([weights, intercept], axis=1), self.excess)
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,12 +210,12 @@ class AugmentedBars(ErrorBars):
         return result.variance(columns) + gained
 
 
-def root_of(covariance: np.ndarray) -> np.ndarray:
+def root_of(covariance: Array) -> Array:
     """R with RRᵀ = covariance, which may be singular and, by rounding, slightly indefinite; diagonal if sparse."""
     if scipy.sparse.issparse(covariance):
         return scipy.sparse.diags_array(np.sqrt(covariance.diagonal()))
-    values, vectors = np.linalg.eigh(0.5 * (covariance + covariance.T))
-    return vectors * np.sqrt(np.maximum(values, 0.0))
+    values, vectors = np.linalg.eigh(0.5 * (to_numpy(covariance) + to_numpy(covariance).T))
+    return beside(vectors * np.sqrt(np.maximum(values, 0.0)), covariance)
 
 
 def check_centre(basis: BoundBasis, X: np.ndarray) -> None:

@@ -11,13 +11,16 @@ import numpy as np
 import scipy.sparse
 from sklearn.utils import gen_batches
 
+from sparsebayes._array import Array, are_together, beside, described, is_foreign, is_numpy, namespace, take
 from sparsebayes.bases import BoundBasis, OutOfRange
 from sparsebayes.bases.contract import check_finite
 from sparsebayes.core.result import Result
 from sparsebayes.estimators._order import in_order
-from sparsebayes.estimators._training import Candidates
+from sparsebayes.estimators._training import HOST, Candidates
 from sparsebayes.estimators._validation import check_inputs, check_values
 from sparsebayes.rows.chunks import affordable
+from sparsebayes.rows.devices import result_beside
+from sparsebayes.rows.kinds import dispatches, follows
 from sparsebayes.rows.sources import is_too_large, release
 
 LARGEST_BATCH = 1 << 19  # numbers in the columns of the queries predicted together: they stay in the cache
@@ -26,7 +29,7 @@ KEPT = ("n_features_in_", "feature_names_in_")  # what validation sets
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """The selected functions and the model of their weights.
+    """The selected functions and the model of their weights, on the host.
 
     basis : the selected functions.  result : the model; its weights belong to functions of the candidates.
     position : the place among the selected functions of each weight, (S,).
@@ -34,6 +37,8 @@ class Fitted:
     n_candidates : how many functions there were to select from.
     n_rows : how many rows of positive weight the model was fitted to; None if that was not kept.
     moderation : of a classifier, what its probabilities rest on beside the posterior of the weights.
+    kind : an empty array of the library and on the device of the training rows, which attributes have; None if that
+        is the host.
     """
 
     basis: BoundBasis
@@ -43,6 +48,7 @@ class Fitted:
     n_candidates: int
     moderation: Any = None
     n_rows: int | None = None
+    kind: Array | None = None
 
     @classmethod
     def of(
@@ -54,11 +60,23 @@ class Fitted:
         numbers = candidates.numbers[selected]
         basis = candidates.bound.select(selected[np.argsort(numbers)].tolist())
         position = np.searchsorted(np.sort(numbers), candidates.numbers[result.active])
-        return cls(basis, result, position, columns, len(candidates.numbers), n_rows=n_rows)
+        count, kind = len(candidates.numbers), candidates.kind
+        return cls(basis.beside(HOST), result, position, columns, count, n_rows=n_rows, kind=kind)
+
+    def for_queries(self, X: Any) -> Fitted:
+        """The same model in the library and on the device that queries X are computed with."""
+        if not follows(X):
+            return self
+        moderation = None if self.moderation is None else self.moderation.beside(X)
+        return replace(self, basis=self.basis.beside(X), result=result_beside(self.result, X), moderation=moderation)
+
+    def published(self, value: Any) -> Any:
+        """An array as a fitted attribute: in the library and on the device of the training rows."""
+        return value if self.kind is None or not isinstance(value, np.ndarray) else beside(value, self.kind)
 
     def query(self, X: Any) -> Any:
         """Validated inputs as the basis takes them."""
-        return X if self.columns is None else X[:, self.columns]
+        return X if self.columns is None else X[:, self.columns] if is_numpy(X) else take(X, self.columns, axis=1)
 
     def of_weights(self, values: np.ndarray, other: float) -> np.ndarray:
         """Values of the weights as (outputs, functions), `other` where a function has no weight."""
@@ -113,7 +131,7 @@ def publish(estimator: Any, candidates: Candidates, fitted: Fitted, **attributes
         attributes["candidates_"] = replace(scores, function=candidates.numbers[scores.function])
     for name, value in attributes.items():
         if value is not None:
-            setattr(estimator, name, value)
+            setattr(estimator, name, value if name == "classes_" else fitted.published(value))
 
 
 def forget(estimator: Any) -> None:
@@ -122,6 +140,20 @@ def forget(estimator: Any) -> None:
         delattr(estimator, name)
     for name in ("_fitted", "_range"):
         vars(estimator).pop(name, None)
+
+
+def require_same_kind(estimator: Any, X: Any, method: str) -> None:
+    """Under array API dispatch, raise ValueError for queries of another library or device than those of `fit`."""
+    kind = getattr(getattr(estimator, "_fitted", None), "kind", None)
+    if (kind is None and not is_foreign(X)) or not dispatches() or not hasattr(estimator, "_fitted"):
+        return
+    if kind is not None and is_foreign(X) and are_together(X, kind):
+        return
+    name, known = type(estimator).__name__, "a NumPy array on the host" if kind is None else described(kind)
+    raise ValueError(
+        f"X of {name}.{method}() must use the same namespace and device as in fit with array_api_dispatch=True: got "
+        f"{described(X)}, and {known} in fit; convert X, or fit again."
+    )
 
 
 def query_batches(estimator: Any, X: Any, width: int, most: int | None = None) -> Iterator[Any]:
@@ -133,27 +165,32 @@ def query_batches(estimator: Any, X: Any, width: int, most: int | None = None) -
     whole = check_inputs(estimator, X[:1] if on_disk else X, fitting=False)
     n, d = X.shape if on_disk else whole.shape
     # every batch of sparse rows costs a look at all columns, so that fewer of them are better
-    few = scipy.sparse.issparse(whole) or fitted.basis.few_batches
+    few = scipy.sparse.issparse(whole) or is_foreign(whole) or fitted.basis.few_batches
     numbers = affordable() if few else min(affordable(), LARGEST_BATCH)
     step = max(1, numbers // max(width + (d if on_disk else 0), 1))
     for batch in gen_batches(n, min(n, step if most is None else min(step, most))):
-        rows = check_values(estimator, X[batch], fitting=False, first=batch.start) if on_disk else whole[batch]
+        rows = check_values(estimator, X[batch], fitting=False, first=batch.start) if on_disk else _rows(whole, batch)
         yield fitted.query(rows)
         release(X)
 
 
+def _rows(X: Any, batch: slice) -> Any:
+    """A batch of the rows of X, which may be SciPy-sparse."""
+    return X[batch, ...] if is_foreign(X) else X[batch]
+
+
 def of_batches(
-    estimator: Any, X: Any, width: int, evaluate: Callable[[Any], tuple[np.ndarray, ...]], most: int | None = None
-) -> tuple[np.ndarray, ...]:
+    estimator: Any, X: Any, width: int, evaluate: Callable[[Any], tuple[Array, ...]], most: int | None = None
+) -> tuple[Array, ...]:
     """What `evaluate` makes of the rows of X: arrays with one entry per row, a batch of `query_batches` at a time."""
     results, start = [], 0
     for rows in query_batches(estimator, X, width, most):
         results.append(finite_at(rows, evaluate, start))
         start += rows.shape[0]
-    return tuple(map(np.concatenate, zip(*results, strict=True)))
+    return tuple(namespace(pieces[0]).concat(pieces, axis=0) for pieces in zip(*results, strict=True))
 
 
-def finite_at(rows: Any, evaluate: Callable[[Any], tuple[np.ndarray, ...]], start: int = 0) -> tuple[np.ndarray, ...]:
+def finite_at(rows: Any, evaluate: Callable[[Any], tuple[Array, ...]], start: int = 0) -> tuple[Array, ...]:
     """What `evaluate` makes of queries, all finite: ValueError that names the first row where it is not.
 
     start : the number of the first of the rows.

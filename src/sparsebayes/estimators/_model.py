@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-import numpy as np
 import scipy.sparse
 from sklearn.base import BaseEstimator
 
+from sparsebayes._array import Array
 from sparsebayes.bases import Basis
 from sparsebayes.estimators._callbacks import CallbackSupportMixin
 from sparsebayes.estimators._described import WithFormula
@@ -39,14 +39,15 @@ class SparseModel(WithFormula, FittedRepresentation, CallbackSupportMixin, BaseE
         return super()._get_param_names()
 
     @property
-    def covariance_(self) -> np.ndarray:
+    def covariance_(self) -> Array:
         """Posterior covariance Σ of the weights that are not 0, made dense only when it is read."""
         if not hasattr(self, "_fitted"):
             raise AttributeError(f"{type(self).__name__} has no covariance_ before it is fitted.")
         if hasattr(self, "estimators_"):
             raise AttributeError("covariance_ is that of one model, got a model for each output: see estimators_.")
         covariance = self._fitted.result.covariance
-        return covariance.toarray() if scipy.sparse.issparse(covariance) else covariance
+        dense = covariance.toarray() if scipy.sparse.issparse(covariance) else covariance
+        return self._fitted.published(dense)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_fitted")
@@ -59,4 +60,5 @@ class SparseModel(WithFormula, FittedRepresentation, CallbackSupportMixin, BaseE
         tags.input_tags.pairwise = (
             kernel.pairwise if isinstance(kernel, Basis) else isinstance(kernel, str) and kernel == "precomputed"
         )
+        tags.array_api_support = not hasattr(self, "kernel") and hasattr(self, "likelihood")
         return tags

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from sparsebayes._array import to_numpy
 from sparsebayes.bases.names import input_names, numbered
 
 
@@ -17,8 +18,8 @@ def selected_names(model: Any, input_features: Sequence[str] | None = None) -> l
         return numbered(model._fitted.basis.names(inputs))
     known: dict[int, str] = {}
     for each in model.estimators_:  # models of several outputs
-        known |= zip(each.relevance_.tolist(), each._fitted.basis.names(inputs), strict=True)
-    return numbered([known[number] for number in model.relevance_.tolist()])
+        known |= zip(to_numpy(each.relevance_).tolist(), each._fitted.basis.names(inputs), strict=True)
+    return numbered([known[number] for number in to_numpy(model.relevance_).tolist()])
 
 
 def names_of_inputs(model: Any, input_features: Sequence[str] | None) -> list[str]:

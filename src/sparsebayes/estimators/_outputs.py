@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from sparsebayes._array import beside, is_foreign, namespace, take, to_numpy
 from sparsebayes._checks import is_number
 from sparsebayes.core.result import Result
 from sparsebayes.estimators._fitted import forget
+from sparsebayes.rows.kinds import follows
 from sparsebayes.rows.sources import is_dask
-from sparsebayes.rows.validation import check_outputs, check_targets, has_outputs, require_targets
+from sparsebayes.rows.validation import check_outputs, has_outputs, require_targets
 from sparsebayes.solvers.regression import checked_variance
 
 
@@ -94,13 +96,14 @@ def fit_each(model: Any, X: Any, y: Any, members: list[np.ndarray], **arguments:
     `estimators_` are the models, `outputs_` the outputs of each.
     """
     if not is_dask(y):
-        y = check_outputs(y, np.shape(y)[0])
+        y = check_outputs(y, np.shape(y)[0], like=y if follows(y) else None)
     elif hasattr(y, "to_dask_array"):  # a dataframe, whose columns have names
         y = y.to_dask_array()
 
     def fit_own(own: Any, outputs: np.ndarray) -> Any:
-        target = y[:, outputs] if len(outputs) > 1 else y[:, outputs[0]]
-        return own.fit(X, target if is_dask(y) or len(outputs) > 1 else check_targets(target, len(y)), **arguments)
+        if len(outputs) == 1:
+            return own.fit(X, y[:, int(outputs[0])], **arguments)
+        return own.fit(X, y[:, outputs] if is_dask(y) else take(y, outputs, axis=1), **arguments)
 
     return fit_members(model, members, fit_own)
 
@@ -120,7 +123,8 @@ def fit_members(model: Any, members: list[np.ndarray], fit_own: Callable[[Any, n
         model.feature_names_in_ = models[0].feature_names_in_
     model.estimators_, model.outputs_ = models, members
     model._fitted = models[0]._fitted
-    model.relevance_ = np.unique(np.concatenate([each.relevance_ for each in models]))
+    published = model._fitted.published
+    model.relevance_ = published(np.unique(np.concatenate([to_numpy(each.relevance_) for each in models])))
     model.log_evidence_ = float(sum(each.log_evidence_ for each in models))
     model.degrees_of_freedom_ = float(sum(each.degrees_of_freedom_ for each in models))
     model.converged_ = all(each.converged_ for each in models)
@@ -128,18 +132,21 @@ def fit_members(model: Any, members: list[np.ndarray], fit_own: Callable[[Any, n
     model.intercept_ = _assembled(model, [each.intercept_ for each in models])
     model.noise_variance_ = _assembled(model, [each.noise_variance_ for each in models])
     if hasattr(models[0], "coef_"):
-        model.coef_ = np.zeros((sum(map(len, members)), model.n_features_in_))
+        coef = np.zeros((sum(map(len, members)), model.n_features_in_))
         for each, outputs in zip(models, members, strict=True):
-            model.coef_[outputs] = each.coef_
+            coef[outputs] = to_numpy(each.coef_)
+        model.coef_ = published(coef)
     return model
 
 
 def _assembled(model: Any, values: list[Any]) -> Any:
     """Numbers or arrays of groups of outputs as one array with a value for each output, (…, T)."""
     places = np.argsort(np.concatenate(model.outputs_))
-    parts = [np.asarray(value) if len(outputs) > 1 else np.asarray(value)[..., None]
+    like = next((value for value in values if is_foreign(value)), places)
+    values = [beside(value, like) for value in values]
+    parts = [value if len(outputs) > 1 else value[..., None]
              for value, outputs in zip(values, model.outputs_, strict=True)]  # fmt: skip
-    return np.concatenate(parts, axis=-1)[..., places]
+    return take(namespace(like).concat(parts, axis=-1), places, axis=-1)
 
 
 def predict_each(model: Any, X: Any, return_std: bool, return_cov: bool, parts: Any) -> Any:
@@ -160,8 +167,9 @@ def intervals_of_each(model: Any, X: Any, level: float, parts: Any) -> tuple[np.
 def samples_of_each(model: Any, X: Any, n_samples: int, rng: Any, parts: Any) -> np.ndarray:
     """Samples (n_queries, n_outputs, n_samples) of the models of groups of outputs."""
     each = [estimator.sample_y(X, n_samples, rng, parts) for estimator in model.estimators_]
-    moved = [sample if sample.ndim == 2 else np.moveaxis(sample, 1, -1) for sample in each]
-    return np.moveaxis(_assembled(model, moved), -1, 1)
+    xp = namespace(each[0])
+    moved = [sample if sample.ndim == 2 else xp.moveaxis(sample, 1, -1) for sample in each]
+    return xp.moveaxis(_assembled(model, moved), -1, 1)
 
 
 def outputs_of(model: Any) -> int | None:

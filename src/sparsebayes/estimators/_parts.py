@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from sparsebayes._array import asfloat64, is_numpy
 from sparsebayes._checks import is_whole
 from sparsebayes.bases import BoundConcatenation
 from sparsebayes.estimators._error_bars import ErrorBars, Factor, PosteriorBars
@@ -24,6 +25,10 @@ class BarsOfParts(ErrorBars):
     kept: np.ndarray
     size: int
 
+    def for_queries(self, X: Any) -> BarsOfParts:
+        """The same error bars in the library and on the device that queries X are computed with."""
+        return replace(self, all_functions=self.all_functions.for_queries(X))
+
     def variance(self, X: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """The variance at each query, (q,)."""
         return self.all_functions.variance(X, self._padded(columns))
@@ -38,19 +43,23 @@ class BarsOfParts(ErrorBars):
 
     def _padded(self, columns: np.ndarray) -> np.ndarray:
         """The columns of all functions (q, size), zero for those that are not there."""
-        padded = np.zeros((len(columns), self.size))
-        padded[:, self.kept] = columns
-        return padded
+        if is_numpy(columns):
+            padded = np.zeros((len(columns), self.size))
+            padded[:, self.kept] = columns
+            return padded
+        places = asfloat64(self.kept[:, None] == np.arange(self.size)[None, :], like=columns)
+        return columns @ places
 
 
-def model_of_parts(model: Any, parts: Any, with_bars: bool) -> tuple[Fitted, ErrorBars]:
+def model_of_parts(model: Any, parts: Any, X: Any, with_bars: bool) -> tuple[Fitted, ErrorBars]:
     """The fitted functions of these parts with their weights, and their error bars; None means all parts.
 
+    Both are in the library and on the device that queries X are computed with.
     with_bars : whether the error bars are needed: those of variance="gp" and "augmented" have no parts.
     """
     fitted, bars = model._fitted, model._error_bars
     if parts is None:
-        return fitted, bars
+        return fitted.for_queries(X), bars.for_queries(X)
     chosen = [_number(model, part) for part in _as_list(model, parts)]
     if with_bars and not isinstance(bars, PosteriorBars):
         raise ValueError(
@@ -61,7 +70,8 @@ def model_of_parts(model: Any, parts: Any, with_bars: bool) -> tuple[Fitted, Err
     owner = np.repeat(np.arange(len(basis.parts)), [part.n_functions for part in basis.parts])
     kept = np.flatnonzero(np.isin(owner if basis.order is None else owner[basis.order], chosen))
     result = replace(fitted.result, mean=fitted.result.mean[kept])
-    return replace(fitted, basis=basis.select(kept.tolist()), result=result), BarsOfParts(bars, kept, len(owner))
+    fitted = replace(fitted, basis=basis.select(kept.tolist()), result=result)
+    return fitted.for_queries(X), BarsOfParts(bars, kept, len(owner)).for_queries(X)
 
 
 def _as_list(model: Any, parts: Any) -> list[Any]:

@@ -14,6 +14,7 @@ from scipy.stats import gennorm
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from sparsebayes._array import Array, at_least, beside, is_foreign, namespace, to_numpy
 from sparsebayes._checks import is_number, require_whole
 from sparsebayes.core.noise import GaussianNoise
 from sparsebayes.core.result import Result
@@ -31,7 +32,7 @@ SHARES = 33  # at which half widths are found; between them a polynomial
 class PredictiveNoise(Protocol):
     """What is known of a new target beside the variance of f."""
 
-    def half_widths(self, level: float, f_variance: np.ndarray) -> np.ndarray:
+    def half_widths(self, level: float, f_variance: Array) -> Array:
         """Half the width of the central interval of probability `level` at each query, (q,)."""
 
     def draw(self, rng: np.random.RandomState, shape: tuple[int, ...]) -> np.ndarray:
@@ -44,9 +45,9 @@ class GaussianPredictive:
 
     variance: Any
 
-    def half_widths(self, level: float, f_variance: np.ndarray) -> np.ndarray:
+    def half_widths(self, level: float, f_variance: Array) -> Array:
         """√(σ² + Var f) times the quantile of the standard normal distribution."""
-        return float(-ndtri(0.5 * (1 - level))) * np.sqrt(self.variance + f_variance)
+        return float(-ndtri(0.5 * (1 - level))) * namespace(f_variance).sqrt(self.variance + f_variance)
 
     def draw(self, rng: np.random.RandomState, shape: tuple[int, ...]) -> np.ndarray:
         """Errors y − f."""
@@ -59,8 +60,10 @@ class GeneralizedPredictive:
 
     noise: GeneralizedNormal
 
-    def half_widths(self, level: float, f_variance: np.ndarray) -> np.ndarray:
-        """The quantiles depend on the share of the noise in the variance alone: found at a few shares."""
+    def half_widths(self, level: float, f_variance: Array) -> Array:
+        """The quantiles depend on the share of the noise in the variance alone: found at a few shares, on the host."""
+        if is_foreign(f_variance):
+            return beside(self.half_widths(level, to_numpy(f_variance)), f_variance)
         total = self.noise.variance + f_variance
         share = f_variance / total
         low, high = float(share.min()), float(share.max())
@@ -118,38 +121,46 @@ def predictive_noise(result: Result) -> PredictiveNoise:
     )
 
 
-def predicted_interval(model: Any, X: Any, level: float, parts: Any) -> tuple[np.ndarray, np.ndarray]:
+def predicted_interval(model: Any, X: Any, level: float, parts: Any) -> tuple[Array, Array]:
     """The bounds of the central interval of a new target at each row of X."""
     check_is_fitted(model)
     if not is_number(level) or not 0 < level < 1:
         raise ValueError(f"level must be a number between 0 and 1, such as 0.95, got {level!r}.")
     if hasattr(model, "estimators_"):
         return intervals_of_each(model, X, level, parts)
-    noise = predictive_noise(model._fitted.result)
+    result = model._fitted.for_queries(X).result
     mean, std = model.predict(X, return_std=True, parts=parts)
-    half = noise.half_widths(float(level), np.maximum(std**2 - noise_of(model._fitted.result), 0.0))
+    half = predictive_noise(result).half_widths(float(level), at_least(std**2 - noise_of(result), 0.0))
     return mean - half, mean + half
 
 
-def drawn_targets(model: Any, X: Any, n_samples: int, random_state: Any, parts: Any) -> np.ndarray:
+def drawn_targets(model: Any, X: Any, n_samples: int, random_state: Any, parts: Any) -> Array:
     """New targets at all rows of X jointly, (n_queries, n_samples)."""
     check_is_fitted(model)
     require_whole(n_samples, "n_samples", 1)
     if hasattr(model, "estimators_"):
         return samples_of_each(model, X, n_samples, check_random_state(random_state), parts)
     noise, rng = predictive_noise(model._fitted.result), check_random_state(random_state)
-    fitted, bars = model_of_parts(model, parts, with_bars=True)
+    fitted, bars = model_of_parts(model, parts, X, with_bars=True)
     rows = fitted.query(check_inputs(model, X, fitting=False))
     columns = fitted.basis(rows)
     mean = columns @ fitted.result.mean + intercept_of(fitted.result)
     root, own = bars.factor(rows, columns)
+
+    def normal(*shape: int) -> Array:
+        """Random numbers, drawn on the host, so that they are the same with every library."""
+        return beside(rng.standard_normal(shape), mean)
+
+    queries, samples = int(columns.shape[0]), int(n_samples)
     if mean.ndim == 1:
-        shape: tuple[int, ...] = (len(columns), int(n_samples))
-        f = mean[:, None] + root @ rng.standard_normal((root.shape[1], shape[1]))
-        return f + math.sqrt(own) * rng.standard_normal(shape) + noise.draw(rng, shape)
-    shape = (len(columns), mean.shape[1], int(n_samples))
-    f = np.einsum("qk,kts->qts", root, rng.standard_normal((root.shape[1], *shape[1:])))
-    f += math.sqrt(own) * rng.standard_normal(shape)
+        f = mean[:, None] + root @ normal(root.shape[1], samples) + math.sqrt(own) * normal(queries, samples)
+        return f + beside(noise.draw(rng, (queries, samples)), mean)
+    T, xp = int(mean.shape[1]), namespace(mean)
+    f = xp.reshape(root @ normal(root.shape[1], T * samples), (queries, T, samples))
     result: Any = fitted.result
-    f += math.sqrt(result.noise_variance) * rng.standard_normal(shape)
+    f = (
+        f
+        + math.sqrt(own) * normal(queries, T, samples)
+        + math.sqrt(result.noise_variance) * normal(queries, T, samples)
+    )
     return mean[:, :, None] + result.output_scales[:, None] * f

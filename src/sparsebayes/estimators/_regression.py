@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from sparsebayes._array import to_numpy
 from sparsebayes.core.noise import GaussianNoise
 from sparsebayes.estimators._dask import predicts_lazily, refuse_dask
 from sparsebayes.estimators._error_bars import (
@@ -28,7 +29,7 @@ from sparsebayes.estimators._training import (
     Rows,
     training_rows,
 )
-from sparsebayes.estimators._validation import check_inputs, check_noise, is_gaussian, require_rows
+from sparsebayes.estimators._validation import check_inputs, check_noise, is_gaussian, like_of, require_rows
 from sparsebayes.rows.known_noise import NoiseOfRows
 from sparsebayes.rows.sources import is_too_large
 from sparsebayes.rows.validation import (
@@ -55,9 +56,10 @@ class SparseRegression(RegressorMixin, SparseModel):
     def _training_rows(self, X: Any, y: Any, sample_weight: Any, noise_variance: Any) -> Rows:
         """The rows of positive weight, validated."""
         X = check_inputs(self, X, fitting=True, least=LEAST_ROWS)
-        y = check_outputs(y, X.shape[0]) if has_outputs(y) else check_targets(y, X.shape[0])
-        noise = check_noise(self, noise_variance, len(y))
-        rows = training_rows(self, X, y, check_weights(sample_weight, len(y)), noise)
+        n, like = int(X.shape[0]), like_of(X)
+        y = check_outputs(y, n, like) if has_outputs(y) else check_targets(y, n, like=like)
+        noise = check_noise(self, noise_variance, n, like)
+        rows = training_rows(self, X, y, check_weights(sample_weight, n, like=like), noise)
         require_rows(rows.y)
         return rows
 
@@ -98,7 +100,7 @@ class SparseRegression(RegressorMixin, SparseModel):
         check_is_fitted(self)
         if hasattr(self, "estimators_"):
             return predict_each(self, X, return_std, return_cov, parts)
-        fitted, bars = model_of_parts(self, parts, bool(return_std or return_cov))
+        fitted, bars = model_of_parts(self, parts, X, bool(return_std or return_cov))
         weights, intercept = fitted.result.mean, intercept_of(fitted.result)
         self._check_range(X)
         if return_cov:
@@ -108,11 +110,11 @@ class SparseRegression(RegressorMixin, SparseModel):
             )
         if not return_std:
             together = fitted.basis.weighted if weights.ndim == 1 else lambda rows, w: fitted.basis(rows) @ w
-            return of_batches(self, X, len(weights), lambda rows: (together(rows, weights) + intercept,))[0]
+            return of_batches(self, X, weights.shape[0], lambda rows: (together(rows, weights) + intercept,))[0]
         return of_batches(
             self,
             X,
-            len(weights) + bars.n,
+            weights.shape[0] + bars.n,
             lambda rows: ((columns := fitted.basis(rows)) @ weights + intercept, bars.std(rows, columns)),
             max(bars.n, SMALL_BLOCK) if bars.n else None,
         )
@@ -121,7 +123,7 @@ class SparseRegression(RegressorMixin, SparseModel):
         """Warn of queries outside the range of the training rows, where the functions have widths."""
         known: TrainingRange | None = getattr(self, "_range", None)
         if known is not None and not is_too_large(X):
-            known.check(check_inputs(self, X, fitting=False))
+            known.check(to_numpy(check_inputs(self, X, fitting=False)))
 
     @predicts_lazily
     def predict_interval(self, X: Any, level: float = 0.95, parts: Any = None) -> tuple[np.ndarray, np.ndarray]:

@@ -155,7 +155,8 @@ class SparseBayesRegressor(SparseRegression):
             return self
         rows = self._training_rows(X, y, sample_weight, noise_variance)
         candidates = Candidates.of(Columns().bind(rows.X), rows)
-        self._publish_columns(candidates, fit_candidates(self, candidates, rows, monitor_of(self)), len(rows.y))
+        result = fit_candidates(self, candidates, rows, monitor_of(self))
+        self._publish_columns(candidates, result, int(rows.y.shape[0]))
         return self
 
     @available_if(_takes_statistics)

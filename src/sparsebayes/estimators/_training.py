@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import get_tags
 
+from sparsebayes._array import Array, beside, is_foreign, namespace, rows_of, submatrix, to_numpy
 from sparsebayes._checks import warn
 from sparsebayes.bases import BoundBasis, BoundConcatenation, as_basis
 from sparsebayes.core.noise import Gaussian
@@ -19,6 +20,7 @@ from sparsebayes.estimators._callbacks import iteration_callback
 from sparsebayes.estimators._order import first_of_each, ordered_by
 from sparsebayes.fit import AUTO, MONITOR, fit, make_monitor
 from sparsebayes.priors import Automatic, PerPart, as_prior
+from sparsebayes.rows.devices import result_beside
 from sparsebayes.rows.known_noise import KnownNoise
 from sparsebayes.rows.validation import as_counts
 from sparsebayes.scale_learning import LearnedScales, learn_scales
@@ -28,12 +30,13 @@ MANY_ROWS, SAMPLE, ISOLATED = 1000, 64, 0.1  # rows; rows looked at; neighbours 
 WITH_WIDTH = ("rbf", "laplacian", "matern", "rational-quadratic")  # kernels whose width is learned by default
 LEARNED = ("evidence", "ard")  # values of gamma that are learned: one width, or a scale for each input
 FIXED = ("scale", "auto")  # values of gamma that are known before the fit
+HOST = np.zeros(0)  # what is beside it is on the host
 FIT_PARAMETERS = signature(fit).parameters.keys() - {"prior"}
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Validated training rows of positive weight.
+    """Validated training rows of positive weight; X, y, weights and noise in the library and on the device of X.
 
     X : (n, d) dense or SciPy-sparse.  y : (n,) targets or labels.  weights : (n,) or None for once each.
     noise : (n,) the known noise variance of each row; None if it is not known.
@@ -44,13 +47,13 @@ class Rows:
     """
 
     X: Any
-    y: np.ndarray
-    weights: np.ndarray | None
+    y: Array
+    weights: Array | None
     numbers: np.ndarray
     total: int
     places: np.ndarray
     columns: np.ndarray | None = None
-    noise: np.ndarray | None = None
+    noise: Array | None = None
 
     @property
     def known_noise(self) -> KnownNoise | None:
@@ -62,37 +65,40 @@ class Rows:
         return values[..., np.argsort(self.places)]
 
     @property
-    def counts(self) -> np.ndarray:
+    def counts(self) -> Array:
         """How often each row counts, (n,)."""
-        return np.ones(len(self.y)) if self.weights is None else self.weights
+        if self.weights is not None:
+            return self.weights
+        return beside(np.ones(int(self.y.shape[0])), self.y)
 
 
-def training_rows(
-    estimator: Any, X: Any, y: np.ndarray, weights: np.ndarray | None, noise: np.ndarray | None = None
-) -> Rows:
+def training_rows(estimator: Any, X: Any, y: Array, weights: Array | None, noise: Array | None = None) -> Rows:
     """The rows of positive weight, out of the validated arguments of `fit`."""
-    weights, places = as_counts(weights), np.arange(len(y))
-    if weights is None or weights.all():
-        return Rows(X, y, weights, places, len(y), places, noise=noise)
-    kept = np.flatnonzero(weights)
+    n = int(y.shape[0])
+    weights, places = as_counts(weights), np.arange(n)
+    if weights is None or bool(namespace(weights).all(weights > 0)):
+        return Rows(X, y, weights, places, n, places, noise=noise)
+    kept = np.flatnonzero(to_numpy(weights))
     pairwise = get_tags(estimator).input_tags.pairwise
-    X = X[np.ix_(kept, kept)] if pairwise else X[kept]
-    noise = None if noise is None else noise[kept]
+    X = submatrix(X, kept, kept) if pairwise else rows_of(X, kept)
+    noise = None if noise is None else rows_of(noise, kept)
     columns = kept if pairwise else None
-    return Rows(X, y[kept], weights[kept], kept, len(y), places[: len(kept)], columns, noise)
+    return Rows(X, rows_of(y, kept), rows_of(weights, kept), kept, n, places[: len(kept)], columns, noise)
 
 
 def sorted_rows(rows: Rows, order: np.ndarray, group: np.ndarray) -> Rows:
     """The rows in the order of `row_order`, those that repeat one another by y and weight."""
-    order = ordered_by(group, order, *(rows.y if rows.y.ndim == 2 else rows.y[:, None]).T, rows.weights)
+    if group[-1] + 1 < len(order):
+        y, weights = to_numpy(rows.y), None if rows.weights is None else to_numpy(rows.weights)
+        order = ordered_by(group, order, *(y if y.ndim == 2 else y[:, None]).T, weights)
     return replace(
         rows,
-        X=rows.X[order],
-        y=rows.y[order],
-        weights=None if rows.weights is None else rows.weights[order],
+        X=rows_of(rows.X, order),
+        y=rows_of(rows.y, order),
+        weights=None if rows.weights is None else rows_of(rows.weights, order),
         numbers=first_of_each(group, rows.numbers[order]),
         places=rows.places[order],
-        noise=None if rows.noise is None else rows.noise[order],
+        noise=None if rows.noise is None else rows_of(rows.noise, order),
     )
 
 
@@ -172,26 +178,31 @@ def with_scales(estimator: Any, bound: BoundBasis) -> BoundBasis:
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """The candidate functions of a fit: `bound`, and their numbers in the list of all functions."""
+    """The candidate functions of a fit: `bound`, and their numbers in the list of all functions.
+
+    kind : an empty array of the library and on the device of the training rows; None if that is the host.
+    """
 
     bound: BoundBasis
     numbers: np.ndarray
+    kind: Array | None = None
 
     @classmethod
     def of(cls, bound: BoundBasis, rows: Rows) -> Candidates:
         """All functions of a basis on these rows."""
-        return cls(bound.at_rows(rows.numbers), bound.numbers(rows.numbers, rows.total)[0])
+        kind = rows.y[:0, ...] if is_foreign(rows.y) else None
+        return cls(bound.at_rows(rows.numbers), bound.numbers(rows.numbers, rows.total)[0], kind)
 
     def without(self, irrelevant: np.ndarray) -> Candidates:
         """The candidates without those at these positions."""
         if not len(irrelevant):  # a selection of all functions might be stored in another way
             return self
         kept = np.delete(np.arange(self.bound.n_functions), irrelevant)
-        return Candidates(self.bound.select(kept.tolist()), self.numbers[kept])
+        return replace(self, bound=self.bound.select(kept.tolist()), numbers=self.numbers[kept])
 
 
 def fit_candidates(estimator: Any, candidates: Candidates, rows: Rows, monitor: FitMonitor, **options: Any) -> Result:
-    """The fitted model of these functions and rows, by the parameters of the estimator and further options.
+    """The fitted model of these functions and rows, on the host, by the parameters of the estimator and options.
 
     monitor : that of the whole fit, which says how much time is left.
     """
@@ -202,7 +213,8 @@ def fit_candidates(estimator: Any, candidates: Candidates, rows: Rows, monitor: 
         options["callback"] = lambda progress: True
     if rows.noise is not None:
         options["likelihood"] = Gaussian(variance=rows.noise)
-    return fit(operator, rows.y, prior=prior, sample_weight=rows.weights, **options)
+    result = fit(operator, rows.y, prior=prior, sample_weight=rows.weights, **options)
+    return result_beside(result, HOST)
 
 
 def fit_parameters(estimator: Any) -> dict[str, Any]:

@@ -11,13 +11,17 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, get_tags
 from sklearn.utils.validation import validate_data
 
+from sparsebayes._array import Array
 from sparsebayes.core.noise import Gaussian
+from sparsebayes.rows.kinds import as_floats, follows, own
 from sparsebayes.rows.sources import in_memory, is_chunked
 from sparsebayes.rows.validation import LEAST_ROWS, canonical, check_variances, refuse_masked, require_finite
 
 
 def check_inputs(estimator: BaseEstimator, X: Any, fitting: bool, least: int = 1) -> Any:
     """X (n, d) as float64, dense or (where the estimator's tags allow it) SciPy-sparse, all finite.
+
+    An array of another library that computes itself (`rows.kinds`) stays what it is, float32 included.
 
     Sets `n_features_in_` and `feature_names_in_` when fitting, and compares X with them otherwise.
     least : rows that are needed.
@@ -38,7 +42,9 @@ def check_values(estimator: BaseEstimator, X: Any, fitting: bool, least: int = 1
     refuse_masked(X, "X")
     _refuse_inputs(estimator, X, tags.sparse)
     values = X
-    if type(X) is not np.ndarray or X.dtype != np.float64:
+    if follows(X):
+        values = as_floats(own(X, "X"), "X")
+    elif type(X) is not np.ndarray or X.dtype != np.float64:
         formats = ["csc", "csr"] if fitting else ["csr"]  # a prediction goes through the rows
         values = check_array(
             X,
@@ -52,20 +58,25 @@ def check_values(estimator: BaseEstimator, X: Any, fitting: bool, least: int = 1
         )
     require_finite(values, "X", first)
     values = canonical(values) if scipy.sparse.issparse(values) else values
-    _check_shape(estimator, values.shape, fitting, least, tags.pairwise)
+    _check_shape(estimator, tuple(values.shape), fitting, least, tags.pairwise)
     return values
 
 
-def require_rows(y: np.ndarray) -> None:
+def like_of(X: Any) -> Array | None:
+    """What the other arguments of `fit` are to be beside: validated inputs; None (the host) for sparse ones."""
+    return None if scipy.sparse.issparse(X) else X
+
+
+def require_rows(y: Array) -> None:
     """Raise ValueError for targets of the rows that count if they are too few."""
-    if len(y) < LEAST_ROWS:
-        raise ValueError(f"sample_weight leaves {len(y)} sample(s) of X; at least {LEAST_ROWS} are needed.")
+    if y.shape[0] < LEAST_ROWS:
+        raise ValueError(f"sample_weight leaves {y.shape[0]} sample(s) of X; at least {LEAST_ROWS} are needed.")
 
 
-def check_noise(estimator: Any, noise_variance: Any, n: int) -> np.ndarray | None:
+def check_noise(estimator: Any, noise_variance: Any, n: int, like: Array | None = None) -> Array | None:
     """The argument `noise_variance` of `fit`, the known noise variance of each of n rows; None if it is not given."""
     known = is_noise_known(estimator, noise_variance)
-    return check_variances(noise_variance, n, "noise_variance of fit") if known else None
+    return check_variances(noise_variance, n, "noise_variance of fit", like) if known else None
 
 
 def is_noise_known(estimator: Any, noise_variance: Any) -> bool:

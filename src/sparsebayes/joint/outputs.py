@@ -45,6 +45,10 @@ class Outputs:
         rotation = xp.linalg.qr(Y.T, mode="reduced")[0] if T > N else None
         return cls(xp.ones_like(Y[0, :]), rotation)
 
+    def on_host(self) -> Outputs:
+        """The same with NumPy arrays."""
+        return Outputs(to_numpy(self.scales), None if self.rotation is None else to_numpy(self.rotation))
+
     @property
     def count(self) -> int:
         """T."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsebayes._array import Array, asfloat64, namespace
+from sparsebayes._array import Array, asfloat64, namespace, to_numpy
 from sparsebayes.core.posterior import Problem
 from sparsebayes.core.prior import Prior
 from sparsebayes.core.quadratic import Quadratic
@@ -20,6 +20,7 @@ from sparsebayes.groups.rescaled import Rescaled, norms_of_groups
 from sparsebayes.joint.outputs import Outputs, noise_of_each
 from sparsebayes.joint.result import joint_result
 from sparsebayes.joint.unpenalised import Projection
+from sparsebayes.rows.devices import on_host, result_beside
 from sparsebayes.solvers.active_set import ActiveSet
 from sparsebayes.solvers.monitor import FitMonitor
 from sparsebayes.solvers.regression import NoiseOptions, report, solve_problem
@@ -40,6 +41,10 @@ class Sharing:
     outputs: Outputs | None = None
     shared_noise: bool = True
 
+    def on_host(self) -> Sharing:
+        """The same with NumPy arrays."""
+        return self if self.outputs is None else replace(self, outputs=self.outputs.on_host())
+
 
 @dataclass(frozen=True, eq=False)
 class JointPath:
@@ -57,8 +62,10 @@ class JointPath:
 
     def fit(self, prior: Prior, solver: Solver, monitor: FitMonitor) -> Result:
         """Read the rows once, take out what has no prior, solve, and return to the user's units."""
-        quadratic, units, squares = self.summarise()
-        sharing, T = self.sharing, 1 if self.sharing.outputs is None else self.sharing.outputs.count
+        given, units, squares = self.summarise()
+        quadratic, units = on_host(given, units)
+        squares = None if squares is None else to_numpy(squares)
+        sharing, T = self.sharing.on_host(), 1 if self.sharing.outputs is None else self.sharing.outputs.count
         noise, projection = self.noise.per_output(T), None
         if sharing.unpenalised is not None and np.isin(sharing.unpenalised, units.kept).any():
             projection = Projection.of(quadratic, units, sharing.unpenalised)
@@ -78,7 +85,8 @@ class JointPath:
         if projection is not None:
             projection = projection if squares is None else projection.scaled(factor, squares)
             result = replace(result, **projection.completed(solution.state, r))
-        return result if sharing.outputs is None else _of_outputs(result, units, sharing.outputs, factor)
+        result = result if sharing.outputs is None else _of_outputs(result, units, sharing.outputs, factor)
+        return result_beside(result, given.h)
 
 
 def _with_group_norms(

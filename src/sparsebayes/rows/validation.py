@@ -9,9 +9,19 @@ import numpy as np
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import column_or_1d
 
-from sparsebayes._array import Array, asfloat64, is_numpy, namespace, require_real, to_numpy
+from sparsebayes._array import (
+    Array,
+    asfloat64,
+    count,
+    device,
+    is_foreign,
+    namespace,
+    require_real,
+    to_numpy,
+)
 from sparsebayes._checks import warn
 from sparsebayes.rows.chunks import Chunk
+from sparsebayes.rows.kinds import following
 from sparsebayes.rows.known_noise import KnownNoise, KnownNoiseRows
 from sparsebayes.rows.passes import RowPasses
 from sparsebayes.rows.sources import (
@@ -47,19 +57,30 @@ def check_targets(y: Any, n: int, name: str = "y", like: Array | None = None) ->
     """y as n finite float64 values, in the namespace of `like`; a NumPy column vector is taken with a warning."""
     require_targets(y)
     refuse_masked(y, name)
-    y = in_memory(y)
+    y = following(in_memory(y), like, name)
     require_real(y, name)
-    if like is None or is_numpy(like):
-        y = as_vector(y)
-        try:
-            y = y.astype(np.float64)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"{name} must hold real numbers, got an array of dtype {y.dtype}.") from error
-    else:
-        y = asfloat64(y, like=like)
+    y = as_vector(y)
+    y = asfloat64(y) if is_foreign(y) else _as_numbers(y, name)
+    y = y if like is None else asfloat64(y, like=like)
     check_length(y, n, name)
     require_finite(y, name)
     return y
+
+
+def _as_numbers(y: np.ndarray, name: str) -> np.ndarray:
+    """y as float64; ValueError for values that are no numbers."""
+    try:
+        return y.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must hold real numbers, got an array of dtype {y.dtype}.") from error
+
+
+def _warn_of_column(shape: tuple[int, ...]) -> None:
+    """Warn of a column vector that is taken as a vector."""
+    warn(
+        f"A column-vector y was passed when a 1d array was expected: y has shape {shape}; pass y.ravel().",
+        DataConversionWarning,
+    )
 
 
 def has_outputs(y: Any) -> bool:
@@ -73,7 +94,7 @@ def has_outputs(y: Any) -> bool:
 def check_outputs(y: Any, n: int, like: Array | None = None) -> Array:
     """y as n rows of T > 1 finite float64 values, in the namespace of `like`."""
     refuse_masked(y, "y")
-    y = in_memory(y)
+    y = following(in_memory(y), like, "y")
     require_real(y, "y")
     try:
         y = asfloat64(y, like=np.zeros(0) if like is None else like)
@@ -85,18 +106,17 @@ def check_outputs(y: Any, n: int, like: Array | None = None) -> Array:
     return y
 
 
-def as_vector(y: Any) -> np.ndarray:
-    """y as a NumPy vector; a column vector is taken with a warning."""
+def as_vector(y: Any) -> Array:
+    """y as a vector, of NumPy unless it is one of another library; a column vector is taken with a warning."""
     if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "fiub":
         return y
     shape = tuple(getattr(y, "shape", ()))
     if len(shape) > 2:
         raise ValueError(f"y should be a 1d array, got an array of shape {shape} instead.")
     if len(shape) == 2 and shape[1] == 1:
-        warn(
-            f"A column-vector y was passed when a 1d array was expected: y has shape {shape}; pass y.ravel().",
-            DataConversionWarning,
-        )
+        _warn_of_column(shape)
+    if is_foreign(y):
+        return y[:, 0] if len(shape) == 2 and shape[1] == 1 else y
     return column_or_1d(y)
 
 
@@ -138,13 +158,14 @@ def check_weights(sample_weight: Any, n: int, some: bool = True, like: Array | N
     if sample_weight is None:
         return None
     refuse_masked(sample_weight, "sample_weight")
-    require_real(in_memory(sample_weight), "sample_weight")
+    given = following(in_memory(sample_weight), like, "sample_weight")
+    require_real(given, "sample_weight")
     try:
-        weights = asfloat64(in_memory(sample_weight), like=np.zeros(0) if like is None else like)
+        weights = asfloat64(given, like=np.zeros(0) if like is None else like)
     except (TypeError, ValueError) as error:
         raise ValueError(f"sample_weight must hold real numbers, got {sample_weight!r}.") from error
     xp = namespace(weights)
-    weights = xp.full((n,), float(weights)) if weights.ndim == 0 else weights
+    weights = xp.full((n,), float(weights), dtype=xp.float64, device=device(weights)) if weights.ndim == 0 else weights
     check_length(weights, n, "sample_weight")
     require_finite(weights, "sample_weight")
     if n and float(xp.min(weights)) < 0:
@@ -166,7 +187,7 @@ def as_counts(weights: Array | None) -> Array | None:
     if float(xp.sum(weights)) >= LEAST_ROWS or not float(xp.max(weights)) > 0:
         return weights
     relative = weights / xp.max(weights)
-    return relative * (int(np.count_nonzero(to_numpy(relative))) / float(xp.sum(relative)))
+    return relative * (count(relative > 0) / float(xp.sum(relative)))
 
 
 def check_rows(rows: int, name: str = "X") -> None:
@@ -186,7 +207,7 @@ def check_variances(variances: Any, n: int, name: str, like: Array | None = None
     values = check_targets(variances, n, name, like)
     xp = namespace(values)
     if n and not float(xp.min(values)) > 0:
-        row = int(np.argmin(to_numpy(values)))
+        row = int(xp.argmin(values))
         raise ValueError(f"{name} must hold variances > 0, got {float(values[row]):g} in row {row}.")
     return values
 
