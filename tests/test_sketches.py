@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+from sparsebayes._array import to_numpy
 from sparsebayes._sketches import SmallestKeys, draw_keys, hashes, smallest, uniform
 
 X = np.random.default_rng(0).standard_normal((1000, 3))
@@ -44,3 +45,14 @@ def test_the_first_row_drawn_has_a_probability_proportional_to_its_weight():
 
 def test_the_smallest_of_fewer_keys_than_wanted_are_all():
     assert_array_equal(smallest(np.array([3.0, 1.0, 2.0]), 5), [1, 2, 0])
+
+
+def test_arrays_of_every_library_have_the_same_hash_values(backend):
+    special = np.asarray([[0.0, -0.0, 1e-300], [-1.5, np.pi, 1e300]])
+    for rows in (X, special):
+        found = to_numpy(hashes(backend.asarray(rows), 3))
+        assert_array_equal(found.view(np.uint64), hashes(rows, 3))
+        assert_array_equal(to_numpy(uniform(backend.asarray(rows), 3)), uniform(rows, 3))
+    weights = np.random.default_rng(3).uniform(0.1, 2.0, 1000)
+    drawn = smallest(draw_keys(backend.asarray(X), backend.asarray(weights), 5), 40)
+    assert_array_equal(drawn, smallest(draw_keys(X, weights, 5), 40))

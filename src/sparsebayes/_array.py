@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import array_api_compat
@@ -27,6 +27,7 @@ SMALLEST_TRIANGLE = 256  # size from which a product of triangles is worth more 
 PANEL = 32  # columns that a QR works on together
 FEW, SMALL_PRODUCT = 32, 500_000  # rows and multiplications below which BLAS need not copy a factor first
 NARROWEST = 8  # columns: strips narrower than this are no product of matrices
+DEVICE_BLOCK = 1 << 25  # elements that a GPU works on together: few enough for its memory, many enough to be busy
 
 
 class NotPositiveDefinite(ArithmeticError):
@@ -95,6 +96,86 @@ def take(x: Array, J: Any, axis: int = 0) -> Array:
 def rows_of(x: Any, J: np.ndarray) -> Any:
     """Rows J of x, which may be SciPy-sparse."""
     return take(x, J) if is_foreign(x) else x[J]
+
+
+def rows_at(X: Array, rows: Any) -> Array:
+    """X[rows] for a slice, numbers or a mask of the host."""
+    if is_numpy(X):
+        return X[rows]
+    if isinstance(rows, slice):
+        return X[rows, ...]
+    rows = np.asarray(rows)
+    return take(X, np.flatnonzero(rows) if rows.dtype == bool else rows)
+
+
+def columns_at(A: Array, J: Any) -> Array:
+    """A[:, J] for a slice or numbers of the host; of a NumPy array it is stored by columns."""
+    if is_numpy(A) or isinstance(J, slice):
+        return A[:, J]
+    return take(A, J, axis=1)
+
+
+def assigned(A: Array, key: Any, values: Array) -> Array:
+    """A with A[key] = values, in place where the library can: A is the caller's own."""
+    if array_api_compat.is_jax_array(A):
+        return A.at[key].set(values)
+    A[key] = values
+    return A
+
+
+def zeroed(x: Array, J: np.ndarray) -> Array:
+    """x (n,), the caller's own, with 0 at the positions J."""
+    if is_numpy(x):
+        x[J] = 0.0
+        return x
+    mask = np.zeros(x.shape[0], dtype=bool)
+    mask[J] = True
+    xp = namespace(x)
+    return xp.where(xp.asarray(mask, device=device(x)), xp.zeros_like(x), x)
+
+
+def equal(A: Array, B: Array) -> bool:
+    """Whether two arrays have the same shape and the same elements."""
+    return A is B or (tuple(A.shape) == tuple(B.shape) and bool(namespace(A, B).all(A == B)))
+
+
+def together(elements: int, like: Array) -> int:
+    """How many elements are worked on together: those given for the cache of a host, many more on a GPU."""
+    return max(elements, DEVICE_BLOCK) if on_accelerator(like) else elements
+
+
+def on_accelerator(x: Array) -> bool:
+    """Whether x is on a GPU or the like, where many small operations cost more than few large ones."""
+    if is_numpy(x):
+        return False
+    if array_api_compat.is_torch_array(x):
+        return x.device.type != "cpu"
+    if array_api_compat.is_jax_array(x):
+        return any(place.platform != "cpu" for place in x.devices())
+    if is_strict(x):
+        return device(x) != namespace(x).Device("CPU_DEVICE")
+    return array_api_compat.is_cupy_array(x)
+
+
+def gathered(*arrays: Array) -> list[np.ndarray]:
+    """Arrays of one library on the host as float64, by one transfer: each transfer waits for all work before it."""
+    if all(is_numpy(x) for x in arrays):
+        return list(arrays)
+    xp = namespace(*arrays)
+    flat = to_numpy(xp.concat([xp.astype(xp.reshape(x, (-1,)), xp.float64) for x in arrays]))
+    ends = np.cumsum([math.prod(x.shape) for x in arrays])[:-1]
+    return [piece.reshape(x.shape) for piece, x in zip(np.split(flat, ends), arrays, strict=True)]
+
+
+def float_bits(X: Array) -> Array:
+    """The 64 bits of every float64 as an integer: unsigned of a NumPy array, signed of another, on its device."""
+    if is_numpy(X):
+        return np.ascontiguousarray(X, dtype=np.float64).view(np.uint64)
+    X, xp = asfloat64(X), namespace(X)
+    if array_api_compat.is_torch_array(X) or array_api_compat.is_cupy_array(X) or array_api_compat.is_jax_array(X):
+        return (X if array_api_compat.is_jax_array(X) else xp.asarray(X, copy=True)).view(xp.int64)
+    # the standard has no way to look at bits: through the host
+    return xp.asarray(to_numpy(X).view(np.int64), device=device(X))
 
 
 def submatrix(A: Array, rows: Indices, columns: Indices) -> Array:
@@ -230,6 +311,15 @@ def _inverse_by_halves(L: np.ndarray) -> np.ndarray:
     return L
 
 
+def solver_of_lower(L: np.ndarray, like: Array) -> Callable[[Array], Array]:
+    """L⁻¹ as a function of B, which may be overwritten; L is on the host, B in the library of `like`."""
+    if is_numpy(like):
+        # in LAPACK's own order this is a solve from the right
+        return lambda B: scipy.linalg.blas.dtrsm(1.0, L, B.T, side=1, lower=1, trans_a=1, overwrite_b=1).T
+    inverse = asfloat64(scipy.linalg.lapack.dtrtri(L, lower=1)[0], like=like)
+    return lambda B: inverse @ B
+
+
 def lower_times(L: Array, X: Array) -> Array:
     """L X for a lower triangular L at half the cost of a full product; X may be overwritten."""
     return _triangular_product(L, X, transposed=False) if is_numpy(X) else L @ X
@@ -333,6 +423,11 @@ def column_squares(A: Array) -> Array:
 def row_products(A: Array, B: Array) -> Array:
     """Σ_m a_nm b_nm for every row n."""
     return np.einsum("ij,ij->i", A, B) if is_numpy(A) else namespace(A).sum(A * B, axis=1)
+
+
+def column_products(A: Array, B: Array) -> Array:
+    """Σ_n a_nm b_nm for every column m."""
+    return np.einsum("ij,ij->j", A, B) if is_numpy(A) else namespace(A).sum(A * B, axis=0)
 
 
 def roots_of_squares(A: Array, C: Array, constant: float) -> Array:

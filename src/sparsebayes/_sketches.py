@@ -8,41 +8,57 @@ replacement. Either can be found part by part: the smallest of two parts are amo
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-SPREAD, FIRST, SECOND = (np.uint64(x) for x in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
+from sparsebayes._array import Array, float_bits, is_numpy, namespace, to_numpy
+
+SPREAD, FIRST, SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 
 
-def hashes(X: np.ndarray, seed: int = 0) -> np.ndarray:
-    """A 64-bit number for each row of X (n, d) that depends on its values alone, (n,)."""
-    bits = np.ascontiguousarray(X + 0.0, dtype=np.float64).view(np.uint64)  # −0 becomes 0
-    found = np.full(len(X), seed + 1, dtype=np.uint64)
+def hashes(X: Array, seed: int = 0) -> Array:
+    """A 64-bit number for each row of X (n, d) that depends on its values alone, (n,); signed unless X is of NumPy."""
+    bits = float_bits(X + 0.0)  # −0 becomes 0
+    found = namespace(bits).full_like(bits[:, 0], seed + 1)
     with np.errstate(over="ignore"):
-        for column in bits.T:
-            found = _mixed(found * SPREAD + column)
+        for k in range(bits.shape[1]):
+            found = _mixed(found * _constant(SPREAD, bits) + bits[:, k])
     return found
 
 
-def _mixed(x: np.ndarray) -> np.ndarray:
+def _mixed(x: Array) -> Array:
     """The finaliser of SplitMix64: every bit depends on every bit."""
-    x = (x ^ (x >> np.uint64(30))) * FIRST
-    x = (x ^ (x >> np.uint64(27))) * SECOND
-    return x ^ (x >> np.uint64(31))
+    x = (x ^ _shifted(x, 30)) * _constant(FIRST, x)
+    x = (x ^ _shifted(x, 27)) * _constant(SECOND, x)
+    return x ^ _shifted(x, 31)
 
 
-def uniform(X: np.ndarray, seed: int = 0) -> np.ndarray:
+def _shifted(x: Array, n: int) -> Array:
+    """x shifted to the right by n bits, zeros coming in; of the integers of other libraries, which have a sign."""
+    return x >> np.uint64(n) if is_numpy(x) else (x >> n) & ((1 << (64 - n)) - 1)
+
+
+def _constant(value: int, like: Array) -> Any:
+    """A number of 64 bits, as a signed one if the integers of that library have a sign."""
+    return np.uint64(value) if is_numpy(like) else value - (1 << 64) * (value >> 63)
+
+
+def uniform(X: Array, seed: int = 0) -> Array:
     """A number between 0 and 1 for each row of X (n, d), (n,)."""
-    return ((hashes(X, seed) >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
+    found = _shifted(hashes(X, seed), 11)
+    return (namespace(found).astype(found, namespace(found).float64) + 0.5) * 2.0**-53
 
 
-def draw_keys(X: np.ndarray, weights: np.ndarray, seed: int) -> np.ndarray:
+def draw_keys(X: Array, weights: Array, seed: int) -> Array:
     """Keys (n,) of rows X (n, d): the rows with the smallest ones are drawn in proportion to their weights (n,) > 0."""
-    return -np.log(uniform(X, seed)) / weights
+    return -namespace(X).log(uniform(X, seed)) / weights
 
 
-def smallest(keys: np.ndarray, most: int) -> np.ndarray:
+def smallest(keys: Array, most: int) -> np.ndarray:
     """The positions of the `most` smallest keys, ascending by key."""
+    if not is_numpy(keys):
+        return to_numpy(namespace(keys).argsort(keys, stable=True)[:most])
     if most < len(keys):
         few = np.argpartition(keys, most)[:most]
         return few[np.argsort(keys[few], kind="stable")]

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from sparsebayes._array import to_numpy
 from sparsebayes.bases import (
     RBF,
     DenseOperator,
@@ -212,8 +213,9 @@ def test_matrix_is_formed_while_it_is_small_and_never_beyond():
     assert isinstance(bound.operator(X), KernelOperator)
     small = X[:1500]
     assert isinstance(RBF(1.0).bind(small).operator(small), DenseOperator)
-    other = array_api_strict.asarray(X)  # only NumPy has what the factor needs
+    other = array_api_strict.asarray(X)
     assert isinstance(RBF(1.0).bind(other[:9, :]).operator(other), DenseOperator)
+    assert isinstance(RBF(1.0).bind(other).operator(other), KernelOperator)
 
 
 @pytest.mark.parametrize("fits", [False, True])
@@ -225,3 +227,35 @@ def test_how_large_a_matrix_may_be_can_be_told(fits):
     assert operator.fits == fits
     assert operator.held().is_formed == fits
     assert isinstance(RBF(1.0).bind(X).operator(X, KernelMemory(held=len(X) ** 2)), KernelMatrix)
+
+
+def _on(backend, X, **memory):
+    """The same kernel on NumPy rows and on those of another library."""
+    kernel = RBF(0.02).resolve(X, None)
+    other = backend.asarray(X)
+    return (KernelOperator(kernel, rows, rows, KernelMemory(**memory)) for rows in (X, other))
+
+
+def test_the_factor_is_the_same_for_arrays_of_every_library(backend):
+    X = np.random.default_rng(5).uniform(-3, 3, (160, 2))
+    X[7] = X[15]
+    reference, operator = _on(backend, X, held=1, fits=1)
+    settings = LowRankSettings(rows_per_rank=2, cheap_rank=1)
+    expected, factor = (each.low_rank(1e-3, settings) for each in (reference, operator))
+    assert backend.is_own(factor.transposed)
+    assert backend.is_own(factor.residual)
+    assert_array_equal(np.sort(factor.pivots), np.sort(expected.pivots))
+    K, J = to_numpy(factor.columns(range(160))), [3, 15, 7]
+    assert_allclose(K, expected.columns(range(160)), atol=1e-11)
+    assert_allclose(to_numpy(factor.residual), expected.residual, atol=1e-11)
+    assert_array_equal(operator.distinct(), reference.distinct())
+    assert_allclose(to_numpy(operator.columns(J)), reference.columns(J), rtol=1e-12, atol=1e-14)
+    V, counts = np.random.default_rng(6).standard_normal((160, 2)), np.arange(160) % 3 + 1.0
+    assert_allclose(to_numpy(operator.adjoint(backend.asarray(V))), reference.adjoint(V), atol=1e-11)
+    for center in (False, True):
+        found = factor.means_and_norms(backend.asarray(counts), center)
+        for own, one in zip(found, expected.means_and_norms(counts, center), strict=True):
+            assert backend.is_own(own)
+            assert_allclose(to_numpy(own), one, rtol=1e-9, atol=1e-9)
+    order = np.arange(160)[::-1]
+    assert_array_equal(operator.dense().far_apart(order, 30), reference.dense().far_apart(order, 30))

@@ -189,7 +189,8 @@ class BoundConcatenation(BoundBasis):
 
     def known_centres(self, n_features: int) -> Array:
         """The centres of the functions that have one, part after part."""
-        return np.concatenate([part.known_centres(n_features) for part in self.parts])
+        pieces = [centres for part in self.parts if (centres := part.known_centres(n_features)).shape[0]]
+        return namespace(*pieces).concat(pieces) if pieces else super().known_centres(n_features)
 
     def centred_at(self, X: Array) -> BoundBasis | None:
         """The parts that have centres, each centred at the rows of X; None if no part has."""

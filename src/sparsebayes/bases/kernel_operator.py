@@ -8,7 +8,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sparsebayes._array import Array, Indices, is_numpy
+from sparsebayes._array import (
+    Array,
+    Indices,
+    equal,
+    is_numpy,
+    namespace,
+    on_accelerator,
+    rows_at,
+    take,
+    to_numpy,
+    together,
+)
+from sparsebayes._sketches import hashes
 from sparsebayes.bases.low_rank import LowRankOperator, pivoted_cholesky
 from sparsebayes.bases.operators import LOW_RANK, DenseOperator, KernelMatrix, LowRankSettings, Operator
 
@@ -43,7 +55,7 @@ class KernelOperator(Operator):
     kernel : CentredBasis
         k, its parameters being numbers.
     X : array of shape (N, d)
-        Rows x_n; a NumPy array unless only `dense` is called.
+        Rows x_n, on whose device everything is computed.
     Z : array of shape (M, d)
         Centres z_m.
     memory : KernelMemory
@@ -62,24 +74,25 @@ class KernelOperator(Operator):
     def __init__(self, kernel: CentredBasis, X: Array, Z: Array, memory: KernelMemory = KERNEL_MEMORY) -> None:
         self.kernel, self.X, self.Z, self.memory = kernel, X, Z, memory
         self.shape = (int(X.shape[0]), int(Z.shape[0]))
-        self.symmetric = kernel.symmetric and is_numpy(X) and (X is Z or np.array_equal(X, Z))
+        self.symmetric = kernel.symmetric and equal(X, Z)
+        self.block_elements = together(self.block_elements, X)
         self.positive = self.symmetric and kernel.positive_semidefinite_at(Z)
 
-    def block(self, rows: slice | np.ndarray, J: slice | np.ndarray) -> np.ndarray:
+    def block(self, rows: slice | np.ndarray, J: slice | np.ndarray) -> Array:
         """Φ[rows, J], each row of it contiguous."""
-        return self.kernel.matrix(self.X[rows], self.Z[J])
+        return self.kernel.matrix(rows_at(self.X, rows), rows_at(self.Z, J))
 
-    def diagonal(self) -> np.ndarray:
+    def diagonal(self) -> Array:
         """k(x_n, x_n) of all rows, (N,)."""
         return self.kernel.diagonal(self.X)
 
-    def columns(self, J: Indices) -> np.ndarray:
+    def columns(self, J: Indices) -> Array:
         """Φ[:, J], stored by columns for a symmetric kernel."""
-        return self._at(self.Z[np.asarray(J, dtype=np.int64)])
+        return self._at(rows_at(self.Z, np.asarray(J, dtype=np.int64)))
 
-    def adjoint(self, V: Array) -> np.ndarray:
+    def adjoint(self, V: Array) -> Array:
         """ΦᵀV, a block of columns at a time."""
-        return np.concatenate([self.columns(J).T @ V for J in self._blocks(8)])
+        return namespace(V).concat([self.columns(J).T @ V for J in self._blocks(1 if on_accelerator(V) else 8)])
 
     def low_rank(self, tol: float, settings: LowRankSettings = LOW_RANK) -> LowRankOperator | None:
         """Φ ≈ LLᵀ by pivoted Cholesky, provided that it exists, has a small rank and tells the functions apart.
@@ -103,10 +116,10 @@ class KernelOperator(Operator):
         if not complete:
             return None
         # the error of any function is at most √N max R_nn
-        functions = factor.columns(factor.pivots[: settings.compared])
-        variation = np.linalg.norm(functions - functions.mean(axis=0), axis=0).max(initial=0.0)
-        error = math.sqrt(self.shape[0]) * factor.residual.max()
-        return factor if error < settings.faithful * variation else None
+        functions, xp = factor.columns(factor.pivots[: settings.compared]), namespace(self.X)
+        variation = xp.linalg.vector_norm(functions - xp.mean(functions, axis=0), axis=0)
+        error = math.sqrt(self.shape[0]) * float(xp.max(factor.residual))
+        return factor if error < settings.faithful * float(xp.max(variation)) else None
 
     def dense(self) -> DenseOperator:
         """All of Φ in memory."""
@@ -128,8 +141,14 @@ class KernelOperator(Operator):
 
     def distinct(self) -> np.ndarray:
         """Which centres do not repeat an earlier one, (M,) of bool."""
-        order = np.lexsort(self.Z.T)
-        repeats = np.all(self.Z[order[1:]] == self.Z[order[:-1]], axis=1)
+        order = np.lexsort(self.Z.T) if is_numpy(self.Z) else _by_hash(self.Z)
+        ordered = take(self.Z, order)
+        repeats = to_numpy(namespace(self.Z).all(ordered[1:, ...] == ordered[:-1, ...], axis=1))
         first = np.ones(len(order), dtype=bool)
         first[order[1:][repeats]] = False
         return first
+
+
+def _by_hash(Z: Array) -> np.ndarray:
+    """The rows of Z in an order in which equal ones stand together, the earlier one first."""
+    return to_numpy(namespace(Z).argsort(hashes(Z), stable=True))

@@ -12,15 +12,31 @@ bounds the error of every basis function.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.linalg
-from scipy.linalg.blas import dtrsm
 from sklearn.utils import gen_batches
 
-from sparsebayes._array import Array, Indices, column_squares
+from sparsebayes._array import (
+    Array,
+    Indices,
+    assigned,
+    at_least,
+    column_products,
+    column_squares,
+    columns_at,
+    device,
+    gathered,
+    namespace,
+    solver_of_lower,
+    take,
+    to_numpy,
+    together,
+    zeroed,
+)
 from sparsebayes._sketches import draw_keys, smallest
 from sparsebayes.bases.operators import LOW_RANK, LowRankSettings, Operator, block_means_and_norms
 
@@ -36,65 +52,68 @@ class LowRankOperator(Operator):
 
     Parameters
     ----------
-    transposed : ndarray of shape (r, N)
+    transposed : array of shape (r, N)
         Lᵀ.
     pivots : ndarray of shape (r,)
         The functions that are exact.
-    residual : ndarray of shape (N,)
+    residual : array of shape (N,)
         The diagonal of K − LLᵀ, K being the matrix that Φ approximates.
     """
 
     block_elements = 1 << 20
 
-    def __init__(self, transposed: np.ndarray, pivots: np.ndarray, residual: np.ndarray) -> None:
+    def __init__(self, transposed: Array, pivots: np.ndarray, residual: Array) -> None:
         self.transposed, self.pivots, self.residual = transposed, pivots, residual
-        self.shape = (transposed.shape[1], transposed.shape[1])
+        self.shape = (int(transposed.shape[1]), int(transposed.shape[1]))
 
     @property
     def rank(self) -> int:
         """The rank r of LLᵀ."""
-        return len(self.transposed)
+        return int(self.transposed.shape[0])
 
-    def columns(self, J: Indices) -> np.ndarray:
+    def columns(self, J: Indices) -> Array:
         """L ℓ_J, stored by columns."""
         J = np.asarray(J, dtype=np.int64)
-        return (self.transposed[:, J].T @ self.transposed).T
+        return (columns_at(self.transposed, J).T @ self.transposed).T
 
-    def adjoint(self, V: Array) -> np.ndarray:
+    def adjoint(self, V: Array) -> Array:
         """L(LᵀV)."""
         return self.transposed.T @ (self.transposed @ V)
 
-    def means_and_norms(self, weights: Array, center: bool) -> tuple[np.ndarray, np.ndarray]:
+    def means_and_norms(self, weights: Array, center: bool) -> tuple[Array, Array]:
         """Means and norms from LᵀWL; from the column itself where that would cancel."""
-        total = float(weights.sum())
-        means = self.adjoint(weights) / total if center else np.zeros(self.shape[1])
-        squares = self.squares(weights[:, None], means, np.ones(self.shape[1]))[:, 0]
-        norms = np.sqrt(np.maximum(squares, 0.0))
-        for m in np.flatnonzero(norms <= CANCELLED * np.abs(means) * np.sqrt(total)).tolist():
-            norms[m] = block_means_and_norms(self.columns([m]), weights, center)[1][0]
+        xp = namespace(weights)
+        total, nothing = float(xp.sum(weights)), xp.zeros_like(self.residual)
+        means = self.adjoint(weights) / total if center else nothing
+        squares = self.squares(weights[:, None], means, nothing + 1.0)[:, 0]
+        norms = xp.sqrt(at_least(squares, 0.0))
+        small = to_numpy(norms <= CANCELLED * xp.abs(means) * math.sqrt(total))
+        for m in np.flatnonzero(small).tolist():
+            norms = assigned(norms, m, block_means_and_norms(self.columns([m]), weights, center)[1][0])
         return means, norms
 
-    def squares(self, weights: Array, shift: Array, scale: Array) -> np.ndarray:
+    def squares(self, weights: Array, shift: Array, scale: Array) -> Array:
         """Σ_n W_nk (φ_nm − shift_m)²/scale_m² = ℓᵀCℓ + 2δℓᵀc + δ²ΣW, with C and c of L about its mean.
 
         δ = mean of φ_m − shift_m is 0 if the shifts are the means, so that nothing cancels.
         """
-        middle = self.transposed.mean(axis=1)
+        xp = namespace(self.transposed)
+        middle = xp.mean(self.transposed, axis=1)
         drift = middle @ self.transposed - shift
         pieces = [self._squares_under(weights[:, k], middle, drift) for k in range(weights.shape[1])]
-        return np.stack(pieces, axis=1) / (scale * scale)[:, None]
+        return xp.stack(pieces, axis=1) / (scale * scale)[:, None]
 
-    def _squares_under(self, weights: np.ndarray, middle: np.ndarray, drift: np.ndarray) -> np.ndarray:
-        L, (r, N) = self.transposed, self.transposed.shape
-        strips = list(gen_batches(N, max(1, self.block_elements // r)))
-        C, c = np.zeros((r, r)), np.zeros(r)
+    def _squares_under(self, weights: Array, middle: Array, drift: Array) -> Array:
+        xp, L, (r, N) = namespace(weights), self.transposed, self.transposed.shape
+        strips = list(gen_batches(N, max(1, together(self.block_elements, L) // r)))
+        C, c = 0.0, 0.0
         for part in strips:
             centred = L[:, part] - middle[:, None]
             weighted = centred * weights[part]
-            C += centred @ weighted.T
-            c += weighted.sum(axis=1)
-        quadratic = [np.einsum("ij,ij->j", L[:, part], C @ L[:, part]) for part in strips]
-        return np.concatenate(quadratic) + drift * (2 * (c @ L) + drift * weights.sum())
+            C = C + centred @ weighted.T
+            c = c + xp.sum(weighted, axis=1)
+        quadratic = [column_products(L[:, part], C @ L[:, part]) for part in strips]
+        return xp.concat(quadratic) + drift * (2 * (c @ L) + drift * xp.sum(weights))
 
 
 def pivoted_cholesky(
@@ -120,17 +139,18 @@ def pivoted_cholesky(
         factorisation ends early if the spectrum is seen to fall too slowly.
     """
     factor = _GrowingFactor(operator, settings)
-    residual, limit = factor.residual, len(factor.L)
-    largest, trace = float(residual.max()), float(residual.sum())
+    limit = int(factor.L.shape[0])
+    largest, trace = factor.left()
     goal, finest = tol * largest, settings.cheap_tol * largest
     while (r := len(factor.pivots)) < limit:
-        if residual.max() <= (goal if r >= settings.cheap_rank else min(goal, finest)):
+        most, left = factor.left()
+        if most <= (goal if r >= settings.cheap_rank else min(goal, finest)):
             break
-        if r > settings.early_rank * limit and residual.sum() > settings.early_trace * trace:
+        if r > settings.early_rank * limit and left > settings.early_trace * trace:
             break
-        factor.extend(*factor.next_pivots(goal if residual.max() > goal else finest))
-    found = LowRankOperator(factor.L[: len(factor.pivots)], factor.pivots, residual)
-    return found, bool(residual.max() <= goal)
+        factor.extend(*factor.next_pivots(goal if most > goal else finest, most))
+    found = LowRankOperator(factor.L[: len(factor.pivots), ...], factor.pivots, factor.residual)
+    return found, factor.left()[0] <= goal
 
 
 @dataclass(frozen=True)
@@ -139,8 +159,9 @@ class _RandomDraws:
 
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
 
-    def __call__(self, residual: np.ndarray, least: float, number: int, rank: int) -> np.ndarray:
+    def __call__(self, residual: Array, least: float, number: int, rank: int) -> np.ndarray:
         """At most `number` points with residuals (N,) above `least`."""
+        residual = to_numpy(residual)
         mass = np.cumsum(np.where(residual > least, residual, 0.0))
         drawn = np.searchsorted(mass, self.rng.random(number) * mass[-1], side="right")
         return np.minimum(drawn, len(residual) - 1)
@@ -150,17 +171,18 @@ class _RandomDraws:
 class _HashedDraws:
     """The same by hash values of the points, which their order does not change.
 
-    X : (N, d).  distinct : the numbers of points that repeat no earlier one.
+    X : (N, d).  distinct : (N,) whether a point repeats no earlier one.
     """
 
-    X: np.ndarray
-    distinct: np.ndarray
+    X: Array
+    distinct: Array
 
-    def __call__(self, residual: np.ndarray, least: float, number: int, rank: int) -> np.ndarray:
+    def __call__(self, residual: Array, least: float, number: int, rank: int) -> np.ndarray:
         """At most `number` points with residuals (N,) above `least`; rank : pivots so far."""
-        points = self.distinct[residual[self.distinct] > 0]
-        drawn = points[smallest(draw_keys(self.X[points], residual[points], 1 + rank), number)]
-        return drawn[residual[drawn] > least]
+        xp, left = namespace(residual), self.distinct & (residual > 0)
+        keys = draw_keys(self.X, xp.where(left, residual, 1.0), 1 + rank)
+        drawn = smallest(xp.where(left, keys, math.inf), number)
+        return drawn[to_numpy(take(left & (residual > least), drawn))]
 
 
 class _GrowingFactor:
@@ -169,39 +191,56 @@ class _GrowingFactor:
     def __init__(self, operator: KernelOperator, settings: LowRankSettings) -> None:
         N = operator.shape[0]
         self.operator, self.settings = operator, settings
-        self.draws = _RandomDraws() if operator.fits else _HashedDraws(operator.X, np.flatnonzero(operator.distinct()))
         self.residual = operator.diagonal()
+        self.draws = _RandomDraws() if operator.fits else _HashedDraws(operator.X, self._mask(operator.distinct()))
         self.pivots = np.zeros(0, dtype=np.int64)
-        # rows that stay unused cost address space, not memory
-        self.L = np.empty((min(N // settings.rows_per_rank, settings.max_rank), N))
+        # on a host, rows that stay unused cost address space, not memory
+        ranks = min(N // settings.rows_per_rank, settings.max_rank)
+        xp = namespace(self.residual)
+        self.L = xp.empty((ranks, N), dtype=xp.float64, device=device(self.residual))
 
-    def next_pivots(self, least: float) -> tuple[np.ndarray, np.ndarray]:
-        """A block of new pivots with residuals above `least`, and the Cholesky factor of R among them."""
+    def _mask(self, chosen: np.ndarray) -> Array:
+        """A mask (N,) beside the residual."""
+        return namespace(self.residual).asarray(chosen, device=device(self.residual))
+
+    def left(self) -> tuple[float, float]:
+        """The largest residual, and the trace of R."""
+        xp = namespace(self.residual)
+        largest, trace = gathered(xp.max(self.residual), xp.sum(self.residual))
+        return float(largest), float(trace)
+
+    def next_pivots(self, least: float, most: float) -> tuple[np.ndarray, np.ndarray]:
+        """A block of new pivots with residuals above `least`, and the Cholesky factor of R among them.
+
+        most : the largest residual.
+        """
         r, residual, settings = len(self.pivots), self.residual, self.settings
         size = max(settings.smallest_block, int(settings.block_growth * r))
-        size = min(size, settings.largest_block, len(self.L) - r)
+        size = min(size, settings.largest_block, int(self.L.shape[0]) - r)
         drawn = self.draws(residual, least, settings.draws_per_pivot * size, r)
         # the largest one as well: then there is always a pivot, and the largest residual falls
-        drawn = np.unique(np.append(drawn, residual.argmax()))
-        known = self.L[:r, drawn]
-        among = self.operator.block(drawn, drawn) - known.T @ known
-        tol = max(0.5 * least, settings.pivot_share * float(residual.max()))
+        drawn = np.unique(np.append(drawn, int(namespace(residual).argmax(residual))))
+        known = columns_at(self.L[:r, ...], drawn)
+        among = to_numpy(self.operator.block(drawn, drawn) - known.T @ known)
+        tol = max(0.5 * least, settings.pivot_share * most)
         factor, order, rank, _ = scipy.linalg.lapack.dpstrf(among.T, tol=tol, lower=1, overwrite_a=1)
         rank = max(min(int(rank), size), 1)
         return drawn[order[:rank] - 1], np.tril(factor[:rank, :rank])
 
     def extend(self, found: np.ndarray, corner: np.ndarray) -> None:
         """Append the columns of new pivots: those of K − LLᵀ times the inverse of their factor `corner`."""
-        L, r, size = self.L, len(self.pivots), len(found)
-        known = L[:r, found]
-        for part in gen_batches(L.shape[1], max(1, self.settings.strip_elements // (r + size))):
+        r, size = len(self.pivots), len(found)
+        known, left = columns_at(self.L[:r, ...], found), []
+        solve = solver_of_lower(corner, like=self.L)
+        strip = together(self.settings.strip_elements, self.L)
+        for part in gen_batches(int(self.L.shape[1]), max(1, strip // (r + size))):
             columns = self.operator.block(found, part)
-            columns -= known.T @ L[:r, part]
-            # in LAPACK's own order this is a solve from the right
-            columns = dtrsm(1.0, corner, columns.T, side=1, lower=1, trans_a=1, overwrite_b=1).T
-            L[r : r + size, part] = columns
-            self.residual[part] -= column_squares(columns)
-        self.residual[found] = 0.0
+            columns -= known.T @ self.L[:r, part]
+            columns = solve(columns)
+            self.L = assigned(self.L, (slice(r, r + size), part), columns)
+            left.append(self.residual[part] - column_squares(columns))
+        self.residual = namespace(*left).concat(left)
+        self.residual = zeroed(self.residual, found)
         self.pivots = np.concatenate([self.pivots, found])
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sparsebayes import _array
-from sparsebayes._array import Array, Indices, asfloat64, is_numpy, namespace, take
+from sparsebayes._array import Array, Indices, asfloat64, columns_at, is_numpy, namespace, take, to_numpy
 from sparsebayes.core.units import without_constants
 
 if TYPE_CHECKING:
@@ -246,7 +246,7 @@ class DenseOperator(Operator):
             return self.Phi[:, J.start : J.stop]
         if is_numpy(self.Phi) and self.Phi.flags.f_contiguous:
             return take(self.Phi.T, J).T  # whole rows of Φᵀ
-        return self.Phi[:, J] if is_numpy(self.Phi) else take(self.Phi, J, axis=1)
+        return columns_at(self.Phi, J)
 
     def adjoint(self, V: Array) -> Array:
         """ΦᵀV, computed as (VᵀΦ)ᵀ, which is nearly twice as fast in BLAS if V has few columns."""
@@ -267,24 +267,24 @@ class KernelMatrix(DenseOperator):
 
     def far_apart(self, order: np.ndarray, size: int) -> np.ndarray | None:
         """Chooses one function after the other, each the least similar to those chosen before."""
-        root = np.sqrt(np.maximum(self.Phi.diagonal(), 0.0))
+        xp, root = namespace(self.Phi), np.sqrt(np.maximum(to_numpy(_array.diagonal(self.Phi)), 0.0))
         order = order[root[order] > 0]
         if not len(order):
             return None
-        inverse = 1 / np.where(root > 0, root, 1.0)
+        inverse, handicap = 1 / np.where(root > 0, root, 1.0), np.full(len(root), np.inf)
         normalised = bool((inverse == 1.0).all())
-        handicap = np.full(len(root), np.inf)
         handicap[order] = np.linspace(0.0, TIE, len(order))
-        most_similar, similarity = np.full(len(root), -1.0), np.empty(len(root))
-        by_column, m = self.Phi.T, int(order[0])
-        chosen = [m]
-        while len(chosen) < size:
-            np.abs(by_column[m], out=similarity)
+        inverse, handicap = (asfloat64(x, like=self.Phi) for x in (inverse, handicap))
+        most_similar, by_column, m = xp.full_like(handicap, -1.0), self.Phi.T, _array.index(order[:1], self.Phi)
+        chosen, similarities = [m], []
+        while len(chosen) < size:  # the numbers of the functions stay on the device until the end
+            similarity = xp.abs(xp.take(by_column, m, axis=0)[0, :])
             if not normalised:
-                similarity *= inverse * inverse[m]
-            np.maximum(most_similar, similarity, out=most_similar)
-            m = int(np.add(most_similar, handicap, out=similarity).argmin())
-            if most_similar[m] > 1 - SAME:
-                return None
+                similarity *= inverse * xp.take(inverse, m)
+            most_similar = xp.maximum(most_similar, similarity)
+            m = xp.reshape(xp.argmin(most_similar + handicap), (1,))
+            similarities.append(xp.take(most_similar, m))
             chosen.append(m)
-        return np.asarray(chosen)
+        if similarities and float(xp.max(xp.concat(similarities))) > 1 - SAME:
+            return None
+        return to_numpy(xp.concat(chosen))

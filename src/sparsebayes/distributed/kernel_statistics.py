@@ -129,7 +129,7 @@ class RemoteLowRank(LowRankStatistics):
         self._held = np.zeros((landmarks.rank, 0))
 
     @property
-    def L(self) -> np.ndarray:  # type: ignore[override]
+    def L(self) -> np.ndarray:
         """Lᵀ (r, P) at the known points."""
         known = self.known
         if self._held.shape[1] < len(known):

@@ -10,7 +10,7 @@ import numpy as np
 from sparsebayes._array import Array
 from sparsebayes.bases.concatenation import HasParts, scales_of_parts
 from sparsebayes.bases.contract import Scale, split
-from sparsebayes.bases.kernels._distances import total
+from sparsebayes.bases.kernels._distances import totals
 from sparsebayes.bases.kernels.contract import CentredBasis
 from sparsebayes.bases.kernels.learnable import Learnable
 from sparsebayes.bases.kernels.scales import Bounds, check_bounds, positive_numbers
@@ -144,6 +144,6 @@ class KernelSum(_Composed):
     def scale_gradient(self, X: Array, Z: Array, D: Array) -> np.ndarray:
         """∂k/∂ log c_j = c_j k_j, and c_j times the gradient of k_j by its own scales."""
         terms = list(zip(self.weights.tolist(), self.parts, strict=True))
-        by_weights = [weight * total(D, part.evaluate(X, Z)) for weight, part in terms]
+        by_weights = self.weights * totals((D, part.evaluate(X, Z)) for part in self.parts)
         by_parts = (weight * part.free_scale_gradient(X, Z, D) for weight, part in terms)
         return np.concatenate([by_weights, *by_parts])

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from sparsebayes._array import Array, asfloat64, device, diagonal, is_numpy, namespace, take, to_numpy
+from sparsebayes._array import Array, asfloat64, device, diagonal, namespace, on_accelerator, take, to_numpy
 from sparsebayes.bases.contract import Basis, BoundBasis, Scale, as_indices, as_points, check_finite, split
 from sparsebayes.bases.kernel_operator import KERNEL_MEMORY, KernelMemory, KernelOperator
 from sparsebayes.bases.kernels.learnable import Learnable, exp_like
@@ -20,7 +20,7 @@ from sparsebayes.bases.kernels.scales import check_bounds, positive_number, posi
 from sparsebayes.bases.names import at_places
 from sparsebayes.bases.operators import Operator
 
-SELF_PRODUCTS = 64  # points whose k(x, x) are computed together
+SELF_PRODUCTS, ON_ACCELERATOR = 64, 2048  # points whose k(x, x) are computed together
 
 
 class CentredBasis(Basis):
@@ -93,8 +93,8 @@ class CentredBasis(Basis):
 
     def diagonal(self, X: Array) -> Array:
         """k(x_n, x_n) for the rows of X (n, d): (n,)."""
-        starts = range(0, X.shape[0], SELF_PRODUCTS)
-        blocks = [X[start : start + SELF_PRODUCTS, :] for start in starts]
+        size = ON_ACCELERATOR if on_accelerator(X) else SELF_PRODUCTS
+        blocks = [X[start : start + size, :] for start in range(0, X.shape[0], size)]
         return namespace(X).concat([diagonal(self.matrix(block, block)) for block in blocks])
 
     def scale_gradient(self, X: Array, Z: Array, D: Array) -> np.ndarray:
@@ -254,7 +254,7 @@ class BoundKernel(BoundBasis):
         if not elements:
             return super().operator(X)
         operator = KernelOperator(self.kernel, X, self.centres, memory)
-        return operator if is_numpy(X) and elements > memory.held else operator.dense()
+        return operator if elements > memory.held else operator.dense()
 
     @property
     def is_local(self) -> bool:  # type: ignore[override]

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from sparsebayes._array import Array, asfloat64, is_numpy, take
+from sparsebayes._array import Array, asfloat64, is_numpy, namespace, take
 from sparsebayes.bases.contract import Basis, BoundBasis, ListedBasis, as_indices, as_points
 from sparsebayes.bases.kernels.contract import CentredBasis
 from sparsebayes.bases.names import at_places
@@ -45,7 +45,15 @@ class Kernel(CentredBasis):
 
     def evaluate(self, X: Array, Z: Array) -> Array:
         """The array that the function returns; ValueError if it has another shape."""
-        K: Any = self.function(X, Z)
+        try:
+            K: Any = self.function(X, Z)
+        except (RuntimeError, TypeError) as error:
+            if is_numpy(X):
+                raise
+            raise ValueError(
+                f"kernel must be a function of arrays of the library of X, {namespace(X).__name__}, on their device: "
+                f"{error}"
+            ) from error
         try:
             K = asfloat64(K, like=X)
         except (TypeError, ValueError) as error:

@@ -111,7 +111,7 @@ class HistogramIntersection(CentredBasis):
     def evaluate(self, X: Array, Z: Array) -> Array:
         """K_nm = ½ Σ_k (x_nk + z_mk − |x_nk − z_mk|); minima one by one if that would lose digits of z."""
         xp = namespace(X, Z)
-        if float(xp.max(xp.abs(X))) > LARGER * float(xp.max(xp.abs(Z))):
+        if bool(xp.max(xp.abs(X)) > LARGER * xp.max(xp.abs(Z))):
             return sum(xp.minimum(X[:, k][:, None], Z[:, k][None, :]) for k in range(X.shape[1]))
         K = absolute_distances(X, Z, 1.0)
         K *= -1.0

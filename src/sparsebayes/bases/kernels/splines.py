@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from sparsebayes._array import Array, asfloat64, namespace
-from sparsebayes.bases.kernels._distances import squared_distances, squared_shares, total
+from sparsebayes.bases.kernels._distances import squared_distances, squared_shares, totals
 from sparsebayes.bases.kernels.contract import CentredBasis
 from sparsebayes.bases.kernels.learnable import Learnable
 from sparsebayes.bases.kernels.scales import Bounds, OneOrEach, Origin, Width, about, inverse_square, resolve_origin
@@ -59,22 +59,22 @@ class _Spline(CentredBasis):
             f = self.factor(X[:, k], Z[:, k])
             others = others * xp.where(f == 0, xp.ones_like(f), f)
             zeros += asfloat64(f == 0, like=D)
-        shares = [self._share(X[:, k], Z[:, k], others, zeros) for k in range(X.shape[1])]
-        return np.asarray(shares if np.ndim(self.width) else [sum(shares)])
+        shares = -totals(self._share(X[:, k], Z[:, k], others, zeros) for k in range(X.shape[1]))
+        return shares if np.ndim(self.width) else np.asarray([sum(shares.tolist())])
 
     def positive_semidefinite_at(self, Z: Array) -> bool:
         """If no input is below the origin: then k is an integral of products of functions of x and z."""
         return bool(namespace(Z).all(about(Z, self.origin) >= 0))
 
-    def _share(self, x: Array, z: Array, others: Array, zeros: Array) -> float:
-        """Σ_nm D_nm ∂k/∂ log r for the input whose values are x and z."""
+    def _share(self, x: Array, z: Array, others: Array, zeros: Array) -> tuple[Array, Array]:
+        """D times the other factors, and the growth of this one, for the input whose values are x and z."""
         f = self.factor(x, z)
         xp = namespace(f)
         vanishes = f == 0
         weights = others / xp.where(vanishes, xp.ones_like(f), f)
         elsewhere = zeros - asfloat64(vanishes, like=zeros)
         weights = xp.where(elsewhere > 0, xp.zeros_like(f), weights)
-        return -total(weights, self.growth(x, z, f))
+        return weights, self.growth(x, z, f)
 
     def _in_widths(self, X: Array) -> Array:
         return about(X, self.origin) / asfloat64(np.atleast_1d(self.width), like=X)[None, :]
