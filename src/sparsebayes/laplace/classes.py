@@ -18,6 +18,7 @@ POINTS = 64  # pairs of points that an average over softmax outputs is taken at
 WIDTHS = (4.0, 16.0)  # standard deviations of an output beyond which its sigmoid needs more points
 NODES = (33, 129, 257)
 RIDGES = (1e-10, 1e-7, 1e-4, 1.0)  # of the largest element: added to a covariance until it has a root
+BLOCK = 1 << 14  # numbers that are averaged together: they stay in the cache
 SMALLEST = 1e-300  # keeps the logarithm of a probability finite
 
 
@@ -176,14 +177,11 @@ class Bernoulli(ClassLikelihood):
         The nodes are symmetric, so that the less probable class has p ≤ ½, accurate to its last digit.
         """
         xp = namespace(mean)
-        size, p = xp.abs(mean), xp.zeros_like(mean)
-        z = np.linspace(-8.0, 8.0, nodes)
-        weights = np.exp(-0.5 * z**2)
+        size = xp.abs(mean)
+        z, weights = (asfloat64(each, like=mean) for each in _trapezium_rule(nodes))
         with np.errstate(over="ignore"):  # 1/(1 + ∞) is 0, as it should be
-            for point, weight in zip(z.tolist(), (weights / weights.sum()).tolist(), strict=True):
-                f = point * width
-                f += size
-                p += weight / (1 + xp.exp(f))
+            tails = [1 / (1 + xp.exp(width[rows, :] * z + size[rows, :])) @ weights for rows in _blocks(mean, nodes)]
+        p = xp.concat(tails)[:, None]
         p = xp.clip(p, None, 0.5)
         return xp.sign(mean) * (xp.log1p(-p) - xp.log(p + SMALLEST))
 
@@ -215,10 +213,10 @@ class Multinomial(ClassLikelihood):
         return namespace(f).sum(y * self.log_probabilities(f), axis=1)
 
     def mean(self, f: Array) -> Array:
-        """softmax(f)."""
+        """softmax(f) over the second axis; f may have a third, of several points."""
         xp = namespace(f)
-        e = xp.exp(f - xp.max(f, axis=1)[:, None])
-        return e / xp.sum(e, axis=1)[:, None]
+        e = xp.exp(f - xp.max(f, axis=1, keepdims=True))
+        return e / xp.sum(e, axis=1, keepdims=True)
 
     def curvature_factors(self, y: Array, f: Array) -> tuple[Array, Array]:
         """d = u = p."""
@@ -261,12 +259,11 @@ class Multinomial(ClassLikelihood):
         L = _root(spread, eye[None, :, :] * typical + SMALLEST * eye[None, :, :])
         # contrasts have one dimension less: the last pivot is what is added above, and rounding
         L = L * xp.astype(xp.arange(self.outputs) < self.outputs - 1, mean.dtype)
-        total = xp.zeros_like(mean)
-        points = _normal_points(self.outputs)
-        for point in points:
-            deviation = L @ asfloat64(point, like=mean)
-            total = total + self.mean(mean + deviation) + self.mean(mean - deviation)
-        log_p = xp.log(total / (2 * len(points)) + SMALLEST)
+        points, averages = asfloat64(_normal_points(self.outputs).T, like=mean), []
+        for rows in _blocks(mean, 2 * POINTS * self.outputs):
+            middle, deviation = mean[rows, :, None], L[rows, ...] @ points
+            averages.append(xp.mean(self.mean(xp.concat([middle + deviation, middle - deviation], axis=2)), axis=2))
+        log_p = xp.log(xp.concat(averages) + SMALLEST)
         return (xp.matrix_transpose(sort) @ log_p[:, :, None])[:, :, 0]
 
 
@@ -284,6 +281,20 @@ def _root(spread: Array, ridge: Array) -> Array:
         except Exception:  # every library raises a class of its own here
             continue
     return namespace(spread).linalg.cholesky(spread + RIDGES[-1] * ridge)
+
+
+def _blocks(mean: Array, numbers: int) -> list[slice]:
+    """The rows of mean (n, K), divided so that a block with so many numbers per row stays in the cache."""
+    n, step = int(mean.shape[0]), max(1, BLOCK // numbers)
+    return [slice(a, min(a + step, n)) for a in range(0, max(n, 1), step)]
+
+
+@lru_cache
+def _trapezium_rule(nodes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Points of the standard normal distribution within eight standard deviations, and their shares."""
+    z = np.linspace(-8.0, 8.0, nodes)
+    weights = np.exp(-0.5 * z**2)
+    return z, weights / weights.sum()
 
 
 @lru_cache
