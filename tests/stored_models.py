@@ -180,6 +180,7 @@ EXAMPLES: dict[str, Callable[[], Example]] = {
     "pipeline": lambda: Example(make_pipeline(StandardScaler(), KERNEL()), X, Y),
     "pipeline of own": lambda: Example(make_pipeline(WaveletDenoiser(), make_pipeline("passthrough", LINES())),
                                        SIGNALS, np.arange(3.0)),
+    "learned outputs": lambda: Example(KERNEL(gamma="evidence"), X, TWO),
     "transformer": lambda: Example(KERNEL(Columns(transformer=StandardScaler())), X, Y),
     "likelihoods": lambda: Example(LINES(likelihood=Bernoulli()), WIDE, (LINEAR > 0) * 1),
     "likelihoods, three": lambda: Example(LINES(likelihood=Multinomial()), WIDE, THREE),

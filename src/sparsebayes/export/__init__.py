@@ -2,6 +2,7 @@
 
 from sparsebayes.export._errors import ModelFileError
 from sparsebayes.export.c_file import export_c
+from sparsebayes.export.json_export import to_json
 from sparsebayes.export.model_file import load, save
 from sparsebayes.export.onnx_converter import register_converters
 from sparsebayes.export.onnx_file import export_onnx, to_onnx
@@ -15,5 +16,6 @@ __all__ = [
     "load",
     "register_converters",
     "save",
+    "to_json",
     "to_onnx",
 ]
