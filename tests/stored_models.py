@@ -63,6 +63,7 @@ from sparsebayes import (
     WaveletDenoiser,
 )
 from sparsebayes.bases import Fixed
+from sparsebayes.tables import TableEncoder
 
 N = 40
 RNG = np.random.default_rng(7)
@@ -74,6 +75,7 @@ TWO = np.column_stack([Y, np.cos(X[:, 1]) + 0.1 * RNG.standard_normal(N)])
 WIDE = RNG.standard_normal((N, 12))
 LINEAR = WIDE[:, 3] - 2 * WIDE[:, 5] + 0.1 * RNG.standard_normal(N)
 SPARSE = scipy.sparse.random_array((N, 12), density=0.4, rng=RNG, format="csr")
+TABLE = pd.DataFrame({"kind": ["a", "b", None, "c"] * (N // 4), "size": np.where(WIDE[:, 3] > 1, np.nan, WIDE[:, 3])})
 FRAME = pd.DataFrame(WIDE, columns=[f"c{k}" for k in range(12)])
 DICTIONARY = RNG.standard_normal((20, 50))
 SIGNALS = np.sin(np.arange(64) / 5) + 0.1 * RNG.standard_normal((3, 64))
@@ -181,6 +183,7 @@ EXAMPLES: dict[str, Callable[[], Example]] = {
     "pipeline of own": lambda: Example(make_pipeline(WaveletDenoiser(), make_pipeline("passthrough", LINES())),
                                        SIGNALS, np.arange(3.0)),
     "learned outputs": lambda: Example(KERNEL(gamma="evidence"), X, TWO),
+    "pipeline of a table": lambda: Example(make_pipeline(TableEncoder(), LINES()), TABLE, LINEAR),
     "transformer": lambda: Example(KERNEL(Columns(transformer=StandardScaler())), X, Y),
     "likelihoods": lambda: Example(LINES(likelihood=Bernoulli()), WIDE, (LINEAR > 0) * 1),
     "likelihoods, three": lambda: Example(LINES(likelihood=Multinomial()), WIDE, THREE),

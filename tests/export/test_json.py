@@ -20,7 +20,7 @@ from sparsebayes.export._registry import words
 from sparsebayes.export.json_export import PARAMETERS
 
 NO_FORMULA = ("signals", "orthonormal", "matrix", "matrix by name", "transformer")
-OTHER = ("pipeline", "pipeline of own")
+OTHER = ("pipeline", "pipeline of own", "pipeline of a table")
 READABLE = [
     name
     for name in EXAMPLES
