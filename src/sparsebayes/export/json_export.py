@@ -100,14 +100,14 @@ def to_json(model: Any, indent: int | None = None) -> str:
         names = ", ".join(each.__name__ for each in ESTIMATORS)
         raise TypeError(f"model must be one of {names} for JSON, got {type(model).__name__}.")
     check_is_fitted(model)
-    names = getattr(model, "feature_names_in_", None)
+    features = getattr(model, "feature_names_in_", None)
     content = {
         "format": FORMAT,
         "version": VERSION,
         "package": __version__,
         "estimator": type(model).__name__,
         "n_features": int(model.n_features_in_),
-        "feature_names": None if names is None else [str(name) for name in names],
+        "feature_names": None if features is None else [str(name) for name in features],
         **(_classification(model) if isinstance(model, CLASSIFIERS) else _regressions(model)),
     }
     return json.dumps(content, ensure_ascii=False, allow_nan=False, indent=indent)
