@@ -424,6 +424,12 @@ def test_scales_have_the_names_of_inputs():
     np.testing.assert_allclose([float(value) for value in found.values()], model.scales_, rtol=1e-3)
 
 
+def test_scales_of_constant_targets_are_not_learned():
+    with pytest.warns(match="y"):
+        model = RelevanceVectorRegressor(gamma="ard").fit(_rows()[0], np.ones(60))
+    assert "learned" not in dict(model.summary().facts)["scales"]
+
+
 def test_a_stored_model_has_the_same_summary(kind, tmp_path):
     save(kind.model, tmp_path / "model")
     stored = load(tmp_path / "model")

@@ -36,7 +36,7 @@ def facts_of(model: Any, weights: Weights, inputs: Sequence[str]) -> Facts:
         "degrees of freedom": significant(float(weights.gamma.sum())),
         "scales": _scales(model, inputs),
         "intercept": _intercepts(weights),
-        "solver": f"{status(model)}, {model.n_iter_} iterations",
+        "solver": f"{status(model)}, {model.n_iter_} iteration{'s' * (model.n_iter_ != 1)}",
     }
     return tuple((name, value) for name, value in found.items() if value is not None)
 
@@ -68,7 +68,7 @@ def _scales(model: Any, inputs: Sequence[str]) -> str | None:
     basis = model._fitted.basis
     values = zip(basis.scale_names, np.exp(basis.log_scales), basis.scale_per_input, strict=True)
     named = [f"{_of_input(name, inputs) if own else name} = {significant(float(value))}" for name, value, own in values]
-    return listed(named) + (" (learned)" if hasattr(model, "scales_") else "") if named else None
+    return listed(named) + (" (learned)" if hasattr(model, "scales_") and model.n_iter_ else "") if named else None
 
 
 def _of_input(scale: str, inputs: Sequence[str]) -> str:
