@@ -12,10 +12,19 @@ from matplotlib.axes import Axes
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
-from sparsebayes import RelevanceVectorClassifier, RelevanceVectorRegressor, SparsityPath, WaveletDenoiser, inspection
+from sparsebayes import (
+    RBF,
+    RelevanceVectorClassifier,
+    RelevanceVectorRegressor,
+    SparsityPath,
+    Spike,
+    WaveletDenoiser,
+    inspection,
+)
 from sparsebayes.datasets import make_signal, make_sinc
 from sparsebayes.inspection import (
     ClassificationDisplay,
+    ComponentsDisplay,
     DenoisingDisplay,
     EvidenceDisplay,
     InputRelevanceDisplay,
@@ -24,6 +33,7 @@ from sparsebayes.inspection import (
     RegressionDisplay,
     ReliabilityDisplay,
     ResidualsDisplay,
+    ShrinkageDisplay,
     SparsityPathDisplay,
     WeightsDisplay,
 )
@@ -41,6 +51,11 @@ def _sinc():
 # class -> (fitted estimator, arguments of from_estimator, number of axes)
 CASES = {
     ClassificationDisplay: (lambda: RelevanceVectorClassifier(gamma=1).fit(XY, XY[:, 0] > XY[:, 1]), (XY,), 1),
+    ComponentsDisplay: (
+        lambda: RelevanceVectorRegressor(RBF(gamma=0.1) + Spike(), prior="ric").fit(X1, Y1),
+        (X1, Y1),
+        3,
+    ),
     DenoisingDisplay: (lambda: WaveletDenoiser(ndim=2, shifts=0).fit(IMAGE), (IMAGE,), 3),
     EvidenceDisplay: (_sinc, (), 1),
     InputRelevanceDisplay: (lambda: models.regressor("kernel"), (), 2),
@@ -49,6 +64,7 @@ CASES = {
     RegressionDisplay: (_sinc, (X1, Y1), 1),
     ReliabilityDisplay: (lambda: models.classifier("columns"), (X4, models.labels(models.inputs())), 1),
     ResidualsDisplay: (_sinc, (X1, Y1), 2),
+    ShrinkageDisplay: (lambda: WaveletDenoiser().fit(SIGNAL), (SIGNAL,), 1),
     SparsityPathDisplay: (_sinc, (X1, Y1), 1),
     WeightsDisplay: (lambda: models.regressor("columns"), (), 1),
 }
@@ -109,7 +125,7 @@ def test_everything_is_labelled_and_no_legend_is_empty(case):
     display = Display.from_estimator(model, *arguments)
     for ax in [each for each in display.figure_.axes if each.get_label() != "<colorbar>"]:
         image = bool(ax.images) and not ax.get_xticks().size
-        assert image or ax.get_xlabel() or ax.get_ylabel() or ax.get_title()
+        assert image or ax.get_xlabel() or ax.get_ylabel() or ax.get_title(loc="left")
         legend = ax.get_legend()
         assert legend is None or all(text.get_text() for text in legend.get_texts())
     assert any(ax.has_data() for ax in np.ravel(display.ax_))

@@ -104,3 +104,18 @@ def test_without_matplotlib_the_error_names_the_extra(monkeypatch):
     model, X, y = fitted()
     with pytest.raises(ImportError, match=r"pip install sparsebayes\[plot\]"):
         RegressionDisplay.from_estimator(model, X, y)
+
+
+@pytest.mark.parametrize("joint", [True, False])
+def test_an_output_is_chosen_and_named(joint):
+    X, y, _ = make_sinc(40, random_state=0)
+    table, Y = pd.DataFrame({"depth": X[:, 0]}), np.c_[y, 1 - 2 * y]
+    model = RelevanceVectorRegressor(gamma=0.1, joint=joint).fit(table, Y)
+    display = RegressionDisplay.from_estimator(model, table, Y, output=1)
+    mean, std = model.predict(pd.DataFrame({"depth": display.grid}), return_std=True)
+    np.testing.assert_array_equal(np.c_[display.mean, display.std], np.c_[mean[:, 1], std[:, 1]])
+    np.testing.assert_array_equal(display.y, Y[:, 1])
+    named = RegressionDisplay.from_estimator(model, table, pd.Series(Y[:, 0], name="load"), output=0)
+    assert (named.ax_.get_xlabel(), named.ax_.get_ylabel()) == ("depth", "load")
+    with pytest.raises(ValueError, match="output must be a number from 0 to 1"):
+        RegressionDisplay.from_estimator(model, table, Y)

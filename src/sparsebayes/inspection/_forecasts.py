@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import ndtri
 from scipy.stats import gennorm
 
+from sparsebayes.inspection._inputs import target_name
 from sparsebayes.inspection._models import FittedModel, model_of_output, outputs_of
 
 NODES = np.linspace(-8.0, 8.0, 161)  # of the trapezium rule, in standard deviations of f
@@ -65,12 +66,6 @@ class Forecast:
         forecast = cls.of_predictions(y, mean, std)
         scores = _scores(forecast, model, display) if model.noise_shape_ != 2 else forecast.scores
         return cls(forecast.y, forecast.mean, forecast.std, scores, forecast.name)
-
-
-def target_name(y: Any) -> str:
-    """What the target is called: the name of a column, else "y"."""
-    name = getattr(y, "name", None)
-    return name if isinstance(name, str) and name else "y"
 
 
 def _target(model: Any, y: Any, output: Any) -> tuple[Any, Any, int | None]:

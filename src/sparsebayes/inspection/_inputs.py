@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from sparsebayes.inspection._matplotlib import shortened
+
 
 def check_columns(X: Any, allowed: tuple[int, ...], words: str) -> np.ndarray:
     """X as float64 rows; ValueError unless the number of columns is allowed, which `words` describe."""
@@ -20,6 +22,20 @@ def check_length(y: np.ndarray, n: int) -> np.ndarray:
     if y.shape != (n,):
         raise ValueError(f"y must have {n} values, one per row of X, got shape {y.shape}.")
     return y
+
+
+def column_names(X: Any, count: int) -> list[str]:
+    """The names of the columns of a table; of an array "x", or "$x_1$", "$x_2$", … if there are several."""
+    names = getattr(X, "columns", None)
+    if names is None or not all(isinstance(name, str) for name in names):
+        return ["x"] if count == 1 else [f"$x_{k + 1}$" for k in range(count)]
+    return [shortened(name) for name in names]
+
+
+def target_name(y: Any) -> str:
+    """What the target is called: the name of a column, else "y"."""
+    name = getattr(y, "name", None)
+    return name if isinstance(name, str) and name else "y"
 
 
 def as_rows(values: np.ndarray, like: Any) -> Any:

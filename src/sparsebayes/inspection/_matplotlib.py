@@ -71,3 +71,10 @@ def legend_beside(ax: Any, **options: Any) -> Any:
     """A legend to the right of the axes, where it covers nothing."""
     place = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0}
     return ax.legend(**(place | {"frameon": False, "fontsize": "small"} | options))
+
+
+def legend_above(ax: Any, handles: list[Any] | None = None) -> Any:
+    """A legend in one line above the axes, where it covers nothing."""
+    place = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0.2}
+    shown = ax.get_legend_handles_labels()[0] if handles is None else handles
+    return ax.legend(handles=shown, **place, ncols=len(shown), frameon=False, fontsize="small")

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sparsebayes.inspection._inputs import as_rows, check_columns, check_length, circle_heights, relevance_vectors
+from sparsebayes.inspection._inputs import (
+    as_rows,
+    check_columns,
+    check_length,
+    circle_heights,
+    column_names,
+    relevance_vectors,
+)
 from sparsebayes.inspection._matplotlib import BLACK, MARKERS, PALETTE, axes_or_new, circles
 
 CURVE_GRID, FIELD_GRID = 500, 200  # points along an input
@@ -39,6 +46,8 @@ class ClassificationDisplay:
         The data.
     vectors : (S, d) array or None
         Relevance vectors.
+    names : list of str
+        What the d inputs are called.
 
     Attributes
     ----------
@@ -55,6 +64,7 @@ class ClassificationDisplay:
     X: np.ndarray | None = None
     y: np.ndarray | None = None
     vectors: np.ndarray | None = None
+    names: list[str] = field(default_factory=lambda: ["x"])
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any = None, *, ax: Any = None) -> Self:
@@ -86,7 +96,7 @@ class ClassificationDisplay:
         probabilities = np.moveaxis(estimator.predict_proba(rows).reshape(*places.shape[:-1], -1), -1, 0)
         vectors = relevance_vectors(estimator, inputs)
         data = None if labels is None else values
-        return cls(estimator.classes_, grid, probabilities, data, labels, vectors).plot(ax)
+        return cls(estimator.classes_, grid, probabilities, data, labels, vectors, column_names(X, inputs)).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on `ax`, or on a new figure.
@@ -120,7 +130,7 @@ class ClassificationDisplay:
         for k in shown:
             style = {"color": BLACK if len(shown) == 1 else _colour(k), "lw": 2, "zorder": 2}
             self.lines_ += ax.plot(self.grid[0], self.probabilities[k], label=f"p({self.classes[k]})", **style)
-        ax.set(xlabel="x", ylabel="probability", yticks=np.linspace(0, 1, 6))
+        ax.set(xlabel=self.names[0], ylabel="probability", yticks=np.linspace(0, 1, 6))
         ax.margins(x=0)
 
     def _plot_field(self, ax: Any) -> None:
@@ -134,7 +144,7 @@ class ClassificationDisplay:
         else:
             for k, own in enumerate(self.probabilities):
                 self._contour(ax, own - np.delete(self.probabilities, k, axis=0).max(axis=0), 0.0, "solid")
-        ax.set(xlabel="$x_1$", ylabel="$x_2$", xlim=(left, right), ylim=(bottom, top))
+        ax.set(xlabel=self.names[0], ylabel=self.names[-1], xlim=(left, right), ylim=(bottom, top))
 
     def _contour(self, ax: Any, height: np.ndarray, level: float, style: str) -> None:
         if height.min() < level < height.max():

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sparsebayes.estimators import denoise
-from sparsebayes.inspection._matplotlib import BAND, BLUE, GREY, ORANGE, axes_or_new, row_of_axes
+from sparsebayes.inspection._matplotlib import BAND, BLUE, GREY, ORANGE, axes_or_new, legend_above, row_of_axes
 
 DOTS = 2000  # samples of a signal from which on they are joined by a thin line
 CLIPPED = 0.5  # percent of the pixels that may lie beyond either end of the grey scale
@@ -38,6 +38,8 @@ class DenoisingDisplay:
         The parts of the drawing of a signal; None for an image.
     images_ : list of matplotlib AxesImage
         The panels of an image; empty for a signal.
+    colorbars_ : list of matplotlib Colorbar
+        The grey scale of the first two panels, and that of the standard deviation; empty for a signal.
     """
 
     noisy: np.ndarray
@@ -107,6 +109,7 @@ class DenoisingDisplay:
         """
         self.line_ = self.band_ = self.points_ = None
         self.images_: list[Any] = []
+        self.colorbars_: list[Any] = []
         if np.ndim(self.noisy) == 1:
             self.ax_ = axes_or_new(ax)
             self.figure_ = self.ax_.figure
@@ -127,7 +130,7 @@ class DenoisingDisplay:
         (self.line_,) = ax.plot(places, self.denoised, color=BLUE, lw=1.3, zorder=3, label="denoised")
         ax.set(xlabel="sample", ylabel="value")
         ax.margins(x=0)
-        ax.legend(fontsize="small", frameon=False)
+        legend_above(ax)
 
     def _plot_image(self, axes: Any) -> None:
         low, high = np.nanpercentile(self.noisy, [CLIPPED, 100 - CLIPPED])
@@ -137,7 +140,8 @@ class DenoisingDisplay:
         for ax, (title, (values, style)) in zip(axes, panels.items(), strict=True):
             self.images_.append(ax.imshow(values, interpolation="nearest", **style))
             ax.set(title=title, xticks=[], yticks=[], facecolor=ORANGE)  # which shows where pixels are missing
-        self.figure_.colorbar(self.images_[-1], ax=axes[-1], shrink=0.75)
+        for image, panels_of_it in ((self.images_[1], list(axes[:2])), (self.images_[2], [axes[2]])):
+            self.colorbars_.append(self.figure_.colorbar(image, ax=panels_of_it, shrink=0.75))
 
 
 def _drawable(x: Any) -> np.ndarray:

@@ -8,8 +8,17 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sparsebayes.inspection._inputs import as_rows, check_columns, check_length, circle_heights, relevance_vectors
+from sparsebayes.inspection._inputs import (
+    as_rows,
+    check_columns,
+    check_length,
+    circle_heights,
+    column_names,
+    relevance_vectors,
+    target_name,
+)
 from sparsebayes.inspection._matplotlib import BAND, BLUE, GREY, VERMILION, axes_or_new, circles
+from sparsebayes.inspection._models import chosen_output
 
 GRID = 500  # points that the curve is drawn through
 MARGIN = 0.03  # of the range of the inputs, drawn beyond its ends
@@ -32,6 +41,8 @@ class RegressionDisplay:
     vectors, heights : (S,) arrays
         Inputs and heights of the circles: relevance vectors at their data points, or on the curve if there is
         no such data point.
+    x_name, y_name : str
+        What the input and the target are called.
 
     Attributes
     ----------
@@ -48,9 +59,13 @@ class RegressionDisplay:
     y: np.ndarray | None = None
     vectors: np.ndarray = field(default_factory=lambda: np.zeros(0))
     heights: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    x_name: str = "x"
+    y_name: str = "y"
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: Any = None, *, ax: Any = None) -> Self:
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any = None, *, output: int | None = None, ax: Any = None
+    ) -> Self:
         """Predict over the range of X, and draw.
 
         Parameters
@@ -59,8 +74,10 @@ class RegressionDisplay:
             With `predict(X, return_std=True)`; relevance vectors are circled if it has them.
         X : (N, 1) array
             Inputs whose range is drawn, usually those of the fit.
-        y : (N,) array or None
+        y : (N,) or (N, n_outputs) array or None
             Their targets, drawn as points.
+        output : int, optional
+            Which output, if y had several.
         ax : matplotlib Axes or None
             Where to draw; None makes a new figure.
 
@@ -72,15 +89,20 @@ class RegressionDisplay:
         check_is_fitted(estimator)
         rows = check_columns(X, (1,), "one column to be drawn as a curve")
         x = rows[:, 0]
-        if y is not None:
-            y = check_length(np.asarray(y, dtype=np.float64), len(x))
+        names = column_names(X, 1)[0], target_name(y)
         margin = MARGIN * (x.max() - x.min())
         grid = np.linspace(x.min() - margin, x.max() + margin, GRID)
         mean, std = estimator.predict(as_rows(grid[:, None], X), return_std=True)
+        chosen = chosen_output(mean.shape[1] if mean.ndim == 2 else None, output)
+        if y is not None:
+            y = np.asarray(y, dtype=np.float64)
+            y = check_length(y[:, chosen] if chosen is not None and y.ndim == 2 else y, len(x))
         vectors = relevance_vectors(estimator, 1)
         on_curve = estimator.predict(as_rows(vectors, X)) if len(vectors) else np.zeros(0)
+        if chosen is not None:
+            mean, std, on_curve = (each[:, chosen] if each.ndim == 2 else each for each in (mean, std, on_curve))
         heights = circle_heights(vectors, rows, y, on_curve)
-        return cls(grid, mean, std, None if y is None else x, y, vectors[:, 0], heights).plot(ax)
+        return cls(grid, mean, std, None if y is None else x, y, vectors[:, 0], heights, *names).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on `ax`, or on a new figure.
@@ -104,6 +126,6 @@ class RegressionDisplay:
         if self.X is not None:
             self.points_ = ax.scatter(self.X, self.y, s=10, color=GREY, lw=0, zorder=2.5, label="data")
         self.circles_ = circles(ax, np.column_stack([self.vectors, self.heights]), VERMILION, 80)
-        ax.set(xlabel="x", ylabel="y")
+        ax.set(xlabel=self.x_name, ylabel=self.y_name)
         ax.margins(x=0)
         return self

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from sparsebayes.estimators import SparsityPath
-from sparsebayes.inspection._matplotlib import BLACK, BLUE, VERMILION, axes_or_new
+from sparsebayes.inspection._matplotlib import BLACK, BLUE, VERMILION, axes_or_new, legend_above
 
 
 @dataclass
@@ -102,5 +102,5 @@ class SparsityPathDisplay:
         right.set_ylim(bottom=0)
         ax.tick_params(axis="y", colors=BLUE)
         right.tick_params(axis="y", colors=VERMILION)
-        ax.legend(handles=[self.evidence_line_, self.error_line_, self.size_line_], loc="center right")
+        legend_above(ax, [self.evidence_line_, self.error_line_, self.size_line_])
         return self
