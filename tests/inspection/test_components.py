@@ -82,3 +82,14 @@ def test_bad_input_is_named():
         ComponentsDisplay.from_estimator(model, X, y[1:])
     with pytest.raises(ValueError, match="ax must be 3 axes to draw the prediction and its parts in, got 1"):
         ComponentsDisplay.from_estimator(model, X, ax=ComponentsDisplay.from_estimator(model, X).ax_[0])
+
+
+def test_arrays_of_other_libraries():
+    torch = pytest.importorskip("torch")
+    X, y = signal()
+    kernel = RBF(gamma=0.01) + Spike()
+    model = RelevanceVectorRegressor(kernel, prior="ric").fit(X, y)
+    other = RelevanceVectorRegressor(kernel, prior="ric").fit(torch.tensor(X), torch.tensor(y))
+    display = ComponentsDisplay.from_estimator(other, torch.tensor(X), torch.tensor(y))
+    np.testing.assert_allclose(display.components, ComponentsDisplay.from_estimator(model, X).components, atol=1e-6)
+    assert isinstance(display.prediction, np.ndarray)

@@ -63,5 +63,5 @@ def test_a_model_without_relevance_is_named():
     X = models.inputs()
     model = RelevanceVectorRegressor(gamma=0.2).fit(X, models.targets(X))
     for each in (model, models.regressor("columns")):
-        with pytest.raises(ValueError, match=r'kernel machine fitted with gamma="evidence" or "ard".*got'):
+        with pytest.raises(ValueError, match=r'scales were learned, by gamma="evidence" or "ard", got'):
             InputRelevanceDisplay.from_estimator(each)

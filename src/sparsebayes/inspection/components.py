@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse
 
+from sparsebayes._array import to_numpy
 from sparsebayes.bases import BoundConcatenation
 from sparsebayes.estimators._parts import BarsOfParts, model_of_parts
 from sparsebayes.estimators._validation import check_inputs
@@ -163,10 +164,11 @@ def _parts(model: Any, column: int | None, inputs: Any) -> tuple[np.ndarray, np.
     """The whole prediction (N,), the parts (P, N), and their standard deviations √φᵀΣφ."""
     basis, result = model._fitted.basis, model._fitted.result
     count = len(basis.parts) if isinstance(basis, BoundConcatenation) else 1  # `model_of_parts` says what is missing
+    inputs = inputs if hasattr(inputs, "columns") else to_numpy(inputs)
     rows, means, stds = check_inputs(model, inputs, fitting=False), [], []
     covariance = result.covariance.tocsr() if scipy.sparse.issparse(result.covariance) else result.covariance
     for k in range(count):
-        fitted, bars = model_of_parts(model, [k], with_bars=True)
+        fitted, bars = model_of_parts(model, [k], rows, with_bars=True)
         assert isinstance(bars, BarsOfParts)
         columns = fitted.basis(fitted.query(rows))
         means.append(columns @ fitted.result.mean)

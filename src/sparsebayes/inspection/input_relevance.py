@@ -83,7 +83,7 @@ class InputRelevanceDisplay:
         """
         fitted = FittedModel.of(estimator)
         fitted.require(
-            cls.__name__, 'a kernel machine fitted with gamma="evidence" or "ard", which has', "input_relevance_"
+            cls.__name__, 'a kernel machine whose scales were learned, by gamma="evidence" or "ard"', "input_relevance_"
         )
         widths, unit = _length_scales(fitted.last), "units of the input"
         if X is not None:

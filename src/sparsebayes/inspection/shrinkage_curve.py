@@ -123,6 +123,8 @@ class ShrinkageDisplay:
         limits = np.asarray([-1.04, 1.04]) * (reach or 1.0)
         ax.set(xlabel="observed coefficient" + words, ylabel="posterior mean" + words, xlim=limits, ylim=limits)
         ax.set_aspect("equal")
+        ax.locator_params(nbins=6)
+        ax.ticklabel_format(scilimits=(-3, 4))
         legend_beside(ax, markerscale=1.6)
         return self
 
