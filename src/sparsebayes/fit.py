@@ -149,21 +149,23 @@ def fit(
         The fitted model in the units of the data: a `JointResult` for outputs that share their functions,
         `SeparateResults` for outputs with a model each, a `ComplexResult` for complex data.
     """
-    if not joint and has_outputs(y):
-        options = {name: value for name, value in locals().items() if name not in ("Phi", "y", "joint")}
-        if is_dask(Phi):  # one pass for all outputs
-            Phi, y = statistics_of(Phi, y, sample_weight, as_likelihood(likelihood)), None
-            options["sample_weight"] = None
-        return fit_each(Phi, y, fit, options)
+    options = {name: value for name, value in locals().items() if name not in ("Phi", "y", "joint")}
     likelihood = as_likelihood(likelihood)
     monitor = make_monitor(max_iter, tol, max_time, random_state, verbose, callback)
+    if not joint and has_outputs(y):
+        if is_dask(Phi):  # one pass for all outputs
+            Phi, y = statistics_of(Phi, y, sample_weight, likelihood, monitor), None
+            options["sample_weight"] = None
+        return fit_each(Phi, y, fit, options)
     several = Phi.outputs > 1 if isinstance(Phi, RowsRead) else has_outputs(y)
     variance = noise_variance if several else checked_variance(noise_variance, "noise_variance")
     guess = checked_variance(initial_noise_variance, "initial_noise_variance")
     prior = as_prior(prior)
     chosen = as_solver(solver, SOLVERS, effort)
     request = JointRequest(groups, unpenalised, bool(shared_noise), bool(joint))
-    path = path_for(Phi, y, sample_weight, bool(fit_intercept), likelihood, variance, guess, bool(polish), request)
+    path = path_for(
+        Phi, y, sample_weight, bool(fit_intercept), likelihood, variance, guess, bool(polish), request, monitor
+    )
     if isinstance(solver, str) and solver == AUTO and not isinstance(path.default_solver, ActiveSet):
         chosen = path.default_solver
     if max_vectors is not None:

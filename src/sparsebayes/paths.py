@@ -115,26 +115,32 @@ def path_for(
     guess: float | None = None,
     polish: bool = False,
     request: JointRequest = SEPARATE,
+    monitor: FitMonitor | None = None,
 ) -> Path:
-    """The path for this design and likelihood: the only place that asks what Phi is."""
+    """The path for this design and likelihood: the only place that asks what Phi is.
+
+    monitor : what is told of passes over rows on Dask.
+    """
     if polish and not isinstance(likelihood, ClassLikelihood):
         raise ValueError(
             f"polish must be False with likelihood={likelihood!r}, got True: only the curvature of a likelihood of "
             "classes moves with alpha in a way that is known."
         )
     if hasattr(Phi, "path_of_rows"):  # rows that stay where they are, and know how they are fitted
-        request.refuse_remote()
-        return Phi.path_of_rows(center, likelihood, polish, NoiseOptions(likelihood, noise_variance, guess))
+        noise = NoiseOptions(likelihood, noise_variance, guess)
+        return Phi.path_of_rows(center, likelihood, polish, noise, request.groups)
     if is_dask(Phi) and isinstance(likelihood, ClassLikelihood):
-        request.refuse_remote()
-        return _labels_on_dask(Phi, y, sample_weight).path_of_rows(center, likelihood, polish)
+        request.refuse_unpenalised(likelihood)
+        return _labels_on_dask(Phi, y, sample_weight, monitor).path_of_rows(
+            center, likelihood, polish, groups=request.groups
+        )
     if y is not None and not is_dask(Phi) and (is_complex(y) or is_complex(Phi)):
         data = ComplexData.of(Phi, y, sample_weight, center, likelihood, noise_variance, guess, request)
         return _complex_path(data)
     noise = NoiseOptions(likelihood, noise_variance, guess)
     read = isinstance(Phi, Triangle | RowPasses | KnownNoiseRows)
     if read or is_dask(Phi) or is_chunked(Phi, y) or is_too_large(Phi):
-        return _statistics_path(statistics_of(Phi, y, sample_weight, likelihood), center, noise, request)
+        return _statistics_path(statistics_of(Phi, y, sample_weight, likelihood, monitor), center, noise, request)
     operator, like = _operator_of(Phi, y)
     weights = as_counts(check_weights(sample_weight, operator.shape[0], like=like))
     if weights is not None:
@@ -193,11 +199,11 @@ def _one_output_path(
     return NoisePath(path, operator, t, weights, center, likelihood, noise.variance)
 
 
-def _labels_on_dask(Phi: Any, y: Any, sample_weight: Any) -> Any:
+def _labels_on_dask(Phi: Any, y: Any, sample_weight: Any, monitor: FitMonitor | None) -> Any:
     """Labelled rows that are Dask collections, which stay where they are."""
-    from sparsebayes.distributed import ColumnRows, LabelRows  # imports Dask
+    from sparsebayes.distributed import ColumnRows, LabelRows, PassWatch  # imports Dask
 
-    rows = LabelRows.of(Phi, y, sample_weight, check_design, check_label_vector)
+    rows = LabelRows.of(Phi, y, sample_weight, check_design, check_label_vector, PassWatch.of(monitor))
     return ColumnRows(rows.encoded(ascending=True), rows.given.shape[1])
 
 
@@ -261,7 +267,9 @@ def _statistics_path(
     return StatisticsPath(lambda: rows.summarise(center), noise)
 
 
-def statistics_of(Phi: Any, y: Any, sample_weight: Any, likelihood: Any) -> Triangle | RowPasses | KnownNoiseRows:
+def statistics_of(
+    Phi: Any, y: Any, sample_weight: Any, likelihood: Any, monitor: FitMonitor | None = None
+) -> Triangle | RowPasses | KnownNoiseRows:
     """The statistics of rows that come in chunks, or are too large to be held in memory."""
     if not isinstance(likelihood, Gaussian):
         raise ValueError(
@@ -273,9 +281,9 @@ def statistics_of(Phi: Any, y: Any, sample_weight: Any, likelihood: Any) -> Tria
     check = ChunkCheck(lambda design, first: check_design(design))
     rows: Triangle | RowPasses | KnownNoiseRows | None = Phi
     if is_dask(Phi):
-        from sparsebayes.distributed import read_triangle  # imports Dask
+        from sparsebayes.distributed import PassWatch, read_triangle  # imports Dask
 
-        rows = read_triangle(Phi, y, sample_weight, check_design, likelihood.variance)
+        rows = read_triangle(Phi, y, sample_weight, check_design, likelihood.variance, PassWatch.of(monitor))
     elif likelihood.variance is not None:
         names = ("Phi", "variance of Gaussian")
         return read_known_noise(Phi, y, sample_weight, likelihood.variance, check, names)

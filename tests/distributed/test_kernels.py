@@ -35,6 +35,40 @@ def test_few_rows_are_fitted_in_memory():
     np.testing.assert_allclose(found.dual_coef_, expected.dual_coef_, rtol=1e-8)
 
 
+def test_few_rows_may_have_outputs_and_known_noise():
+    Y, variances = np.column_stack([y, -2 * y + X[:, 0]])[:200], np.linspace(0.005, 0.02, 200)
+    for options, target, noise in (
+        ({}, Y, None),
+        ({"joint": False}, Y, None),
+        ({"groups": [0, 0]}, Y, None),
+        ({"variance": "augmented"}, Y[:, 0], None),
+        ({}, Y[:, 0], variances),
+    ):
+        expected = RelevanceVectorRegressor(gamma=GAMMA, **options).fit(X[:200], target, noise_variance=noise)
+        lazy = None if noise is None else chunked(90, noise)[0]
+        found = RelevanceVectorRegressor(gamma=GAMMA, **options)
+        found.fit(*chunked(80, X[:200], target), noise_variance=lazy)
+        mean, std = found.predict(chunked(60, X[200:300])[0], return_std=True)
+        wanted = expected.predict(X[200:300], return_std=True)
+        np.testing.assert_allclose(mean.compute(), wanted[0], rtol=1e-8, atol=1e-10)
+        np.testing.assert_allclose(std.compute(), wanted[1], rtol=1e-8)
+
+
+def test_outputs_one_by_one_stay_on_dask(remote):
+    Y, options = np.column_stack([y, X[:, 0] - y]), {"gamma": 0.02, "effort": "fast"}
+    found = RelevanceVectorRegressor(joint=False, **options).fit(*chunked(500, X, Y))
+    each = [RelevanceVectorRegressor(**options).fit(*chunked(700, X, Y[:, k])) for k in range(2)]
+    for k, model in enumerate(each):
+        np.testing.assert_allclose(found.predict(X)[:, k], model.predict(X), rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("arguments", [{"y": np.ones((1200, 2))}, {"noise_variance": np.ones(1200)}])
+def test_many_rows_have_one_output_of_unknown_noise(remote, arguments):
+    given = {"y": y} | arguments
+    with pytest.raises(ValueError, match=r"1200 rows of a Dask collection, more than 100"):
+        RelevanceVectorRegressor(gamma=GAMMA).fit(chunked(500, X)[0], **given)
+
+
 def test_regression_counts_all_rows_however_they_are_divided(remote):
     found = [RelevanceVectorRegressor(gamma=GAMMA).fit(*chunked(rows, X, y)) for rows in (500, 1200)]
     np.testing.assert_array_equal(found[0].relevance_, found[1].relevance_)

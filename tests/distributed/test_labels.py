@@ -38,6 +38,19 @@ def test_the_model_is_that_of_the_rows_in_memory(target, chunk, options):
     assert found.certificate_.is_local_maximum
 
 
+@pytest.mark.parametrize("groups", [["a", "b", "a"], [1, 1, 1]])
+def test_classes_may_share_their_functions(groups):
+    remote = da.from_array(X, chunks=(170, 8)), da.from_array(three, chunks=500)
+    same(
+        SparseBayesClassifier(prior="bic", groups=groups).fit(*remote),
+        SparseBayesClassifier(prior="bic", groups=groups).fit(X, three),
+    )
+    options = {"likelihood": "multinomial", "prior": "bic", "groups": groups}
+    found, expected = fit(*remote, **options), fit(X, three, **options)
+    np.testing.assert_allclose(found.mean, expected.mean, rtol=1e-6, atol=1e-8)
+    np.testing.assert_array_equal(found.active, expected.active)
+
+
 def test_class_weights_may_leave_a_class_out():
     each = {0: 1.0, 1: 0.0, 2: 3.0}
     found = SparseBayesClassifier(class_weight=each).fit(
@@ -92,7 +105,8 @@ def test_classes_are_found_in_one_pass():
     ("options", "target", "message"),
     [
         ({"polish": True}, two, "polish must be False"),
-        ({"groups": [0, 0]}, two, "groups must be None for a Dask collection"),
+        ({"groups": [0, 0]}, two, "groups must be None for two classes"),
+        ({"groups": [0, 0]}, three, "one label for each of 3 classes"),
         ({}, np.full(1200, "one"), "at least two classes"),
     ],
 )

@@ -18,8 +18,10 @@ from sparsebayes.distributed.kernel_labels import KernelLabels
 from sparsebayes.distributed.kernel_path import KernelRows
 from sparsebayes.distributed.labels import LabelRows
 from sparsebayes.distributed.lazy_predictions import predict_lazily
-from sparsebayes.distributed.points import PointRows, first_rows, gather
+from sparsebayes.distributed.points import PointRows, first_rows
+from sparsebayes.distributed.progress import PassWatch
 from sparsebayes.distributed.remote_design import alike_rows
+from sparsebayes.distributed.remote_fit import fit_together
 from sparsebayes.distributed.remote_laplace import ColumnRows
 from sparsebayes.distributed.settings import DISTRIBUTED, DistributedSettings
 from sparsebayes.distributed.triangles import read_triangle
@@ -32,10 +34,11 @@ __all__ = [
     "KernelLabels",
     "KernelRows",
     "LabelRows",
+    "PassWatch",
     "PointRows",
     "alike_rows",
     "first_rows",
-    "gather",
+    "fit_together",
     "predict_lazily",
     "read_triangle",
 ]

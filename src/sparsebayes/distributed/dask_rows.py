@@ -23,6 +23,7 @@ from dask.delayed import Delayed
 from threadpoolctl import ThreadpoolController
 
 from sparsebayes.distributed.fusion import Recipe, recipes
+from sparsebayes.distributed.progress import PassWatch, cluster, computed, tell
 from sparsebayes.distributed.settings import DISTRIBUTED
 
 NAME = "sparsebayes"  # what the names of tasks begin with
@@ -54,14 +55,23 @@ class DaskRows:
 
     parts : what each `Part` is made of, lazily: Dask's objects, or a `Recipe`.  shape : of X; the rows may be NaN.
     prepare : turns a `Part` into the rows that functions of passes take; None leaves it as it is.
+    watch : what follows the passes; None if nothing does.
     """
 
     parts: tuple[tuple[Any, ...] | Recipe, ...]
     shape: tuple[float, int]
     prepare: Callable[[Part], Any] | None = None
+    watch: PassWatch | None = None
 
     @classmethod
-    def of(cls, X: Any, y: Any = None, sample_weight: Any = None, variances: Any = None) -> DaskRows:
+    def of(
+        cls,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        variances: Any = None,
+        watch: PassWatch | None = None,
+    ) -> DaskRows:
         """The rows of collections whose row boundaries agree, or can be made to.
 
         Parameters
@@ -71,6 +81,8 @@ class DaskRows:
         y, sample_weight, variances : dask array, dask series, array-like of shape (N,), or None
             Targets (or (N, T) of several outputs), weights and noise variances; in chunks of other rows they are
             rechunked to those of X.
+        watch : PassWatch, optional
+            What follows the passes.
 
         Returns
         -------
@@ -83,14 +95,21 @@ class DaskRows:
         starts = [-1 if math.isnan(each) else int(each) for each in np.cumsum([0.0, *sizes[:-1]]).tolist()]
         parts = list(zip(blocks, y, weights, range(len(blocks)), starts, noise, strict=True))
         alone = recipes(parts)
-        return cls(tuple(parts if alone is None else alone), (float(sum(sizes)), width))
+        return cls(tuple(parts if alone is None else alone), (float(sum(sizes)), width), watch=watch)
 
     def prepared(self, prepare: Callable[[Any], Any]) -> DaskRows:
         """The same rows, each part turned into something else before a pass sees it."""
         before = self.prepare
         return replace(self, prepare=prepare if before is None else _Chained(before, prepare))
 
-    def reduce(self, name: str, of_part: Callable[..., Any], combine: Callable[[list[Any]], Any], *shared: Any) -> Any:
+    def reduce(
+        self,
+        name: str,
+        of_part: Callable[..., Any],
+        combine: Callable[[list[Any]], Any],
+        *shared: Any,
+        finish: Callable[[Any], Any] | None = None,
+    ) -> Any:
         """One pass: `of_part(rows, *shared)` of every part, added up by `combine` in a tree.
 
         Parameters
@@ -103,15 +122,18 @@ class DaskRows:
             A list of results -> one result; not called with fewer than two.
         *shared : object
             What all parts are given, sent to each worker once.
+        finish : callable, optional
+            What is made of the sum, by one more task where the sum is; it gets None if there is none.
 
         Returns
         -------
         object
-            The sum; None if there is none.
+            The sum, or what `finish` makes of it; None if there is none.
         """
         key = f"{NAME}-{name}"
         tag = uuid4().hex
-        task = dask.delayed(_Task(of_part, self.prepare), name=f"{key}-task-{tag}", traverse=False)
+        topic = None if self.watch is None or cluster() is None else self.watch.topic
+        task = dask.delayed(_Task(of_part, self.prepare, topic), name=f"{key}-task-{tag}", traverse=False)
         given = dask.delayed(shared, name=f"{key}-shared-{tag}", traverse=False)
         level = [
             task(given, *(part if isinstance(part, tuple) else (part,)), dask_key_name=(f"{key}-{tag}", k))
@@ -124,7 +146,9 @@ class DaskRows:
                 dask.delayed(add)(level[k : k + arity], dask_key_name=(f"{key}-sum-{tag}", depth, k))
                 for k in range(0, len(level), arity)
             ]
-        return _computed(level[0]) if level else None
+        if finish is not None:
+            level = [dask.delayed(finish)(level[0] if level else None, dask_key_name=f"{key}-end-{tag}")]
+        return _computed(level[0], name, len(self.parts), self.watch) if level else None
 
 
 @dataclass(frozen=True)
@@ -140,15 +164,19 @@ class _Chained:
 
 @dataclass(frozen=True)
 class _Task:
-    """What a pass does with a part."""
+    """What a pass does with a part.  topic : of the event that says it is done; None for none."""
 
     of_part: Callable[..., Any]
     prepare: Callable[[Part], Any] | None
+    topic: str | None = None
 
-    def __call__(self, shared: tuple[Any, ...], *part: Any) -> Any:
-        part = part[0]() if len(part) == 1 else part
-        rows = Part(*part) if self.prepare is None else self.prepare(Part(*part))
-        return None if rows is None else self.of_part(rows, *shared)
+    def __call__(self, shared: tuple[Any, ...], *given: Any) -> Any:
+        part = Part(*(given[0]() if len(given) == 1 else given))
+        rows = part if self.prepare is None else self.prepare(part)
+        found = None if rows is None else self.of_part(rows, *shared)
+        if self.topic is not None:
+            tell(self.topic, part.number)
+        return found
 
 
 @dataclass(frozen=True)
@@ -162,12 +190,12 @@ class _Sum:
         return self.combine(found) if len(found) > 1 else (found[0] if found else None)
 
 
-def _computed(result: Delayed) -> Any:
-    """The value of a pass, which is started again if Dask gives up because its workers died."""
+def _computed(result: Delayed, name: str, total: int, watch: PassWatch | None) -> Any:
+    """The value of a pass over `total` parts, which is started again if Dask gives up because its workers died."""
     for remaining in reversed(range(DISTRIBUTED.attempts)):
         try:
             with _one_thread_per_task():
-                return result.compute()
+                return computed(result, name, total, watch)
         except Exception as error:
             if type(error).__name__ not in ("KilledWorker", "FutureCancelledError", "CancelledError") or not remaining:
                 raise

@@ -31,7 +31,13 @@ from sparsebayes.distributed.labels import EncodedRows, Labelled
 from sparsebayes.distributed.landmarks import Landmarks, enough_landmarks
 from sparsebayes.distributed.points import distinct_points
 from sparsebayes.distributed.remote_design import KernelAt, RemoteDesign, scaled_design
-from sparsebayes.distributed.remote_laplace import RemoteLaplacePath, RemoteLaplaceRows, refuse_polish, remote_result
+from sparsebayes.distributed.remote_laplace import (
+    RemoteLaplacePath,
+    RemoteLaplaceRows,
+    refuse_groups,
+    refuse_polish,
+    remote_result,
+)
 from sparsebayes.distributed.settings import DISTRIBUTED
 from sparsebayes.distributed.triangles import sum_of
 from sparsebayes.laplace.linearised import LEAST_SQUARE
@@ -166,9 +172,12 @@ class KernelLabels:
         """(N, N)."""
         return (self.encoded.total, self.encoded.total)
 
-    def path_of_rows(self, center: bool, likelihood: Any, polish: bool, noise: Any = None) -> RemoteKernelLabelsPath:
+    def path_of_rows(
+        self, center: bool, likelihood: Any, polish: bool, noise: Any = None, groups: Any = None
+    ) -> RemoteKernelLabelsPath:
         """How a likelihood of classes is fitted to these rows."""
         refuse_polish(polish)
+        refuse_groups(groups)
         return RemoteKernelLabelsPath(self, center)
 
 

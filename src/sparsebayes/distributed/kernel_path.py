@@ -17,6 +17,7 @@ from sparsebayes.distributed.kernel_search import RemoteSearch
 from sparsebayes.distributed.kernel_statistics import KnownPoints, RemoteColumns, RemoteLowRank
 from sparsebayes.distributed.landmarks import Landmarks, enough_landmarks
 from sparsebayes.distributed.points import PointRows, distinct_points
+from sparsebayes.distributed.remote_laplace import refuse_groups
 from sparsebayes.large_kernels.settings import WORKING_SETS, WorkingSetSettings
 from sparsebayes.solvers.active_set import ActiveSet, Search
 from sparsebayes.solvers.constant import ConstantPath
@@ -55,8 +56,9 @@ class KernelRows:
         """(N, N)."""
         return (self.points.overview.rows, self.points.overview.rows)
 
-    def path_of_rows(self, center: bool, likelihood: Any, polish: bool, noise: NoiseOptions) -> Any:
+    def path_of_rows(self, center: bool, likelihood: Any, polish: bool, noise: NoiseOptions, groups: Any = None) -> Any:
         """How a regression with Gaussian noise is fitted to these rows."""
+        refuse_groups(groups)
         triangle = self.points.overview.triangle
         assert triangle is not None
         if triangle.constant is not None and (center or triangle.constant == 0):

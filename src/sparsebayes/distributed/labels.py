@@ -182,9 +182,10 @@ class LabelRows:
     classes: Classes
 
     @classmethod
-    def of(cls, X: Any, y: Any, sample_weight: Any, check: Any, check_y: Any) -> LabelRows:
+    def of(cls, X: Any, y: Any, sample_weight: Any, check: Any, check_y: Any, watch: Any = None) -> LabelRows:
         """The rows of collections, after one pass; the arguments are those of `PointRows.of`."""
-        given, checked = DaskRows.of(X, y, sample_weight), CheckedLabels(check, check_y)
+        given = DaskRows.of(X, y, sample_weight, watch=watch)
+        checked = CheckedLabels(check, check_y)
         return cls(given, checked, given.reduce("classes", _Looks(checked), sum_of))
 
     def encoded(self, each: np.ndarray | None = None, ascending: bool = False) -> EncodedRows:

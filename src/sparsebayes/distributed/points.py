@@ -9,7 +9,7 @@ import numpy as np
 
 from sparsebayes._sketches import SmallestKeys, hashes, uniform
 from sparsebayes.distributed.dask_rows import DaskRows, Part
-from sparsebayes.distributed.triangles import CheckedPart, sum_of
+from sparsebayes.distributed.triangles import CheckedPart, NoisyChunk, sum_of
 from sparsebayes.rows.chunks import Chunk
 from sparsebayes.rows.triangle import Triangle
 
@@ -39,6 +39,7 @@ class AsPoints:
         chunk = self.check(part)
         if chunk is None:
             return None
+        chunk = chunk.rows if isinstance(chunk, NoisyChunk) else chunk
         counts = np.ones(len(chunk.t)) if chunk.weights is None else chunk.weights
         start = max(part.start, 0) if self.starts is None else self.starts[part.number]
         kept = np.flatnonzero(counts > 0)
@@ -109,7 +110,8 @@ class _Looks:
         d = self.check.width
         if points is None:
             return Overview(None, np.full(d, np.inf), np.full(d, -np.inf), {part.number: size})
-        triangle = Triangle.of([Chunk(points.X, points.t, points.counts)])
+        outputs = 1 if points.t.ndim == 1 else points.t.shape[1]
+        triangle = Triangle.of([Chunk(points.X, points.t, points.counts)], outputs=outputs)
         return Overview(triangle, points.X.min(axis=0), points.X.max(axis=0), {part.number: size})
 
 
@@ -125,19 +127,21 @@ class PointRows:
     overview: Overview
 
     @classmethod
-    def of(cls, X: Any, y: Any, sample_weight: Any, check: Any) -> PointRows:
+    def of(cls, X: Any, y: Any, sample_weight: Any, check: Any, variances: Any = None, watch: Any = None) -> PointRows:
         """The rows of collections, after one pass.
 
         Parameters
         ----------
         X : dask array of shape (N, d) or dask dataframe
             Inputs.
-        y, sample_weight : dask array, dask series, array-like of shape (N,), or None
-            Targets and weights.
+        y, sample_weight, variances : dask array, dask series, array-like of shape (N,), or None
+            Targets (or (N, T) of several outputs), weights, and known noise variances.
         check : callable
             A block of X as it came -> the block as a finite float64 matrix.
+        watch : PassWatch, optional
+            What follows the passes.
         """
-        given = DaskRows.of(X, y, sample_weight)
+        given = DaskRows.of(X, y, sample_weight, variances, watch)
         checked = CheckedPart(check, given.shape[1])
         overview = given.reduce("overview", _Looks(checked), sum_of)
         triangle = overview.triangle
@@ -158,9 +162,8 @@ def distinct_points(rows: DaskRows, most: int, seed: int) -> np.ndarray:
     return rows.reduce("sample", _distinct, sum_of, most, seed).rows
 
 
-def gather(given: DaskRows) -> tuple[Any, ...]:
-    """X, y and sample_weight (None if there are none) in memory, as they came and in their order."""
-    parts = given.reduce("gather", _gathered, _chained)
+def put_together(parts: dict[int, tuple[Any, ...]]) -> tuple[Any, ...]:
+    """The rows of parts, by their numbers, as they came and in their order; None for what was not given."""
     columns = list(zip(*(parts[number] for number in sorted(parts)), strict=True))
     return tuple(None if each[0] is None else _together(each) for each in columns)
 
@@ -182,11 +185,13 @@ def _distinct(points: Any, most: int, seed: int) -> SmallestKeys:
     return SmallestKeys.of(keys, points.X, most, identity=keys)
 
 
-def _gathered(part: Part) -> dict[int, tuple[Any, Any, Any]]:
-    return {part.number: (part.X, part.y, part.weights)}
+def gathered(part: Part) -> dict[int, tuple[Any, ...]]:
+    """X, y, weights and noise variances of a part as they came, with its number."""
+    return {part.number: (part.X, part.y, part.weights, part.variances)}
 
 
-def _chained(results: list[dict[int, Any]]) -> dict[int, Any]:
+def chained(results: list[dict[int, Any]]) -> dict[int, Any]:
+    """The parts of several results."""
     return {number: rows for each in results for number, rows in each.items()}
 
 

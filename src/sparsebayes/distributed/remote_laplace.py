@@ -30,6 +30,7 @@ from sparsebayes.laplace.mode import Mode, Modes
 from sparsebayes.laplace.path import judged, report
 from sparsebayes.laplace.rows import LaplaceRows, check_sizes
 from sparsebayes.laplace.settings import LAPLACE, LaplaceSettings
+from sparsebayes.laplace.sharing import check_class_groups, of_candidates
 from sparsebayes.solvers.active_set import ActiveSet
 from sparsebayes.solvers.monitor import FitMonitor
 
@@ -117,9 +118,9 @@ class RemoteModes(Modes):
         """The mode of the candidates J at precisions α, by Newton's method with step halving from (w, b)."""
         settings, last, linear = self.settings, np.inf, self._at(J, w, b)
         for _ in range(settings.newton_steps):
-            state = self._problem(linear, J).start(range(len(J)), alpha / linear.scale**2, 1.0)
+            state = self._start(self._problem(linear, J), np.arange(len(J)), alpha)
             mode = Mode(J, alpha, w, b, linear, state)
-            goal = state.mean / linear.scale
+            goal = of_candidates(state)[2] / self.scale(linear)
             goal_b = linear.intercept(goal)
             predicted = linear.rise(goal - w, goal_b - b) - _penalty(alpha, goal) + _penalty(alpha, w)
             exhausted = predicted < settings.rounding * self.rows.n and predicted > 0.5 * last
@@ -159,10 +160,12 @@ class RemoteLaplacePath:
     """A fit to labels of rows that stay where they are; the columns of the design are the candidates.
 
     rows : the rows.  settings : what the loop depends on.
+    groups : a label for each of more than two classes, in the order of the fit: see `LaplacePath`.
     """
 
     rows: RemoteLaplaceRows
     settings: LaplaceSettings = LAPLACE
+    groups: Any = None
     default_solver = ActiveSet()
 
     def fit(self, prior: Prior, solver: Solver, monitor: FitMonitor) -> Result:
@@ -186,7 +189,8 @@ class RemoteLaplacePath:
 
     def solve(self, prior: Prior, solver: Solver, monitor: FitMonitor, start: Any = None) -> LaplaceSolution:
         """The end of the loop, from a model if one is known."""
-        modes = RemoteModes(self.rows, prior.resolve(self.rows.n), settings=self.settings)
+        groups = check_class_groups(self.groups, self.rows.outputs)
+        modes = RemoteModes(self.rows, prior.resolve(self.rows.n), settings=self.settings, groups=groups)
         return LaplaceFit(modes, solver, monitor).run(start)
 
 
@@ -216,11 +220,22 @@ class ColumnRows:
         """(N, M)."""
         return (self.encoded.total, self.width)
 
-    def path_of_rows(self, center: bool, likelihood: Any, polish: bool, noise: Any = None) -> RemoteLaplacePath:
+    def path_of_rows(
+        self, center: bool, likelihood: Any, polish: bool, noise: Any = None, groups: Any = None
+    ) -> RemoteLaplacePath:
         """How a likelihood of classes is fitted to these rows."""
         refuse_polish(polish)
         design = scaled_design(self.encoded, ColumnsOf(), self.width, center)
-        return RemoteLaplacePath(RemoteLaplaceRows(self.encoded, design, center))
+        return RemoteLaplacePath(RemoteLaplaceRows(self.encoded, design, center), groups=groups)
+
+
+def refuse_groups(groups: Any) -> None:
+    """Raise ValueError for groups of kernel functions."""
+    if groups is not None:
+        raise ValueError(
+            f"groups must be None for a kernel machine with so many rows on Dask, got {groups!r}: pass arrays, such as "
+            "X.compute()."
+        )
 
 
 def refuse_polish(polish: bool) -> None:

@@ -55,7 +55,7 @@ class NoisyChunk(NamedTuple):
 
 
 def read_triangle(
-    X: Any, y: Any, sample_weight: Any, check: Callable[[Any], Any], variances: Any = None
+    X: Any, y: Any, sample_weight: Any, check: Callable[[Any], Any], variances: Any = None, watch: Any = None
 ) -> Triangle | KnownNoiseRows | None:
     """The statistics of rows that are Dask collections, by one pass; None if no row has a positive weight.
 
@@ -69,13 +69,15 @@ def read_triangle(
         Weights, and known noise variances.
     check : callable
         A block of X as it came -> the block as a finite float64 matrix, dense or SciPy-sparse.
+    watch : PassWatch, optional
+        What follows the pass.
 
     Returns
     -------
     Triangle, KnownNoiseRows or None
         The sum of the triangles of all parts; with noise variances that of the rows weighted by them.
     """
-    rows = DaskRows.of(X, y, sample_weight, variances)
+    rows = DaskRows.of(X, y, sample_weight, variances, watch)
     width, outputs = rows.shape[1], int(y.shape[1]) if has_outputs(y) else 1
     check_affordable(width + outputs - 1, "raise it on the client and on all workers.")
     rows = rows.prepared(CheckedPart(check, width))

@@ -19,12 +19,13 @@ from sparsebayes.bases import Columns
 from sparsebayes.estimators._classes import check_labels, require_two_classes, weigh_classes
 from sparsebayes.estimators._fitted import Fitted, require_same_kind
 from sparsebayes.estimators._order import ClassOrder
-from sparsebayes.estimators._training import Candidates, fit_parameters, prior_of
+from sparsebayes.estimators._training import Candidates, fit_parameters, monitor_of, prior_of
 from sparsebayes.estimators._validation import check_values, is_gaussian, is_noise_known
 from sparsebayes.fit import fit
-from sparsebayes.laplace import Bernoulli, Multinomial
+from sparsebayes.laplace import Bernoulli, Multinomial, check_class_groups
 from sparsebayes.rows.sources import is_dask
 from sparsebayes.rows.validation import require_targets
+from sparsebayes.solvers.monitor import FitMonitor
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -84,19 +85,42 @@ def check_of(model: Any, X: Any, reset: bool = True) -> ValuesCheck:
         head = None  # the rows say what is wrong
     if head is not None:
         validate_data(model, head, reset=reset, skip_check_array=True)
+    return ValuesCheck(bare_of(model))
+
+
+def bare_of(model: Any) -> Any:
+    """An estimator without what it has been fitted to, and without callbacks: its parameters, which can travel."""
     bare = copy.copy(model)
     for name in [name for name in vars(bare) if name.endswith("_") or name.startswith("_")]:
         delattr(bare, name)
-    bare.callback = None
-    return ValuesCheck(bare)
+    bare.callback, bare.verbose = None, 0
+    return bare
 
 
-def read_dask(model: Any, X: Any, y: Any, sample_weight: Any, noise_variance: Any = None, reset: bool = True) -> Any:
+def remaining_options(model: Any, monitor: FitMonitor) -> dict[str, Any]:
+    """The parameters of an estimator for the part of a fit that is left, its passes being followed by `monitor`."""
+    options = fit_parameters(model) | {"max_time": monitor.time_left}
+    callback = options["callback"]
+    if callback is not None:
+        options["callback"] = lambda progress: monitor.stopped or callback(progress)
+    return options
+
+
+def read_dask(
+    model: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    monitor: FitMonitor,
+    noise_variance: Any = None,
+    reset: bool = True,
+) -> Any:
     """The statistics of rows that are Dask collections, for a regression; None if no row has a positive weight.
 
+    monitor : what is told of the pass.
     reset : whether the columns of X are those of the model from now on, rather than compared with those it knows.
     """
-    from sparsebayes.distributed import read_triangle
+    from sparsebayes.distributed import PassWatch, read_triangle
 
     is_noise_known(model, noise_variance)
     if not is_gaussian(model.likelihood):
@@ -104,20 +128,19 @@ def read_dask(model: Any, X: Any, y: Any, sample_weight: Any, noise_variance: An
             f"likelihood must be 'gaussian' for a Dask collection, got {model.likelihood!r}: noise of another shape "
             "needs all rows in memory; pass arrays, such as X.compute()."
         )
-    return read_triangle(X, y, sample_weight, check_of(model, X, reset), noise_variance)
+    return read_triangle(X, y, sample_weight, check_of(model, X, reset), noise_variance, PassWatch.of(monitor))
 
 
-def read_labels(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, ClassOrder]:
+def read_labels(model: Any, X: Any, y: Any, sample_weight: Any, monitor: FitMonitor) -> tuple[Any, Any, ClassOrder]:
     """Labelled rows that are Dask collections: as they came, encoded by the parameters of a classifier; its classes."""
-    from sparsebayes.distributed import LabelRows
+    from sparsebayes.distributed import LabelRows, PassWatch
 
     require_targets(y)
-    if model.groups is not None:
-        refuse_dask(X, f"groups must be None for a Dask collection, got {model.groups!r}")
-    rows = LabelRows.of(X, y, sample_weight, check_of(model, X), check_labels)
+    rows = LabelRows.of(X, y, sample_weight, check_of(model, X), check_labels, PassWatch.of(monitor))
     encoded = rows.encoded(_class_weights(model.class_weight, rows.classes))
     if len(encoded.classes.labels) < 2:
         require_two_classes(encoded.classes.labels)
+    check_class_groups(model.groups, 1 if len(encoded.classes.labels) == 2 else len(encoded.classes.labels))
     return rows.given, encoded, ClassOrder(encoded.classes.labels, encoded.places, encoded.places[:0])
 
 
@@ -134,14 +157,14 @@ def fit_labels_on_dask(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[
     """A classifier of columns fitted to rows that are Dask collections: its candidates, and the fitted model."""
     from sparsebayes.distributed import ColumnRows
 
-    _, encoded, classes = read_labels(model, X, y, sample_weight)
+    monitor = monitor_of(model)
+    _, encoded, classes = read_labels(model, X, y, sample_weight, monitor)
     bound = Columns().bind(np.empty((1, model.n_features_in_)))
     rows = ColumnRows(encoded, model.n_features_in_)
-    result = fit(
-        rows,
-        prior=prior_of(model, bound),
-        likelihood=Bernoulli() if len(classes.labels) == 2 else Multinomial(),
-        **{name: value for name, value in fit_parameters(model).items() if name != "likelihood"},
-    )
+    options = remaining_options(model, monitor) | {
+        "likelihood": Bernoulli() if len(classes.labels) == 2 else Multinomial(),
+        "groups": classes.ordered(model.groups),
+    }
+    result = fit(rows, prior=prior_of(model, bound), **options)
     candidates = Candidates(bound, np.arange(bound.n_functions))
     return candidates, Fitted.of(candidates, classes.restored(result), encoded.total)

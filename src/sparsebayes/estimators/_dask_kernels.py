@@ -18,9 +18,9 @@ from sklearn.utils import get_tags
 from sparsebayes.bases import as_basis
 from sparsebayes.bases.kernel_operator import KERNEL_MEMORY
 from sparsebayes.core.result import Result
-from sparsebayes.estimators._dask import check_of, read_labels
+from sparsebayes.estimators._dask import bare_of, check_of, read_labels, remaining_options
 from sparsebayes.estimators._error_bars import PosteriorBars
-from sparsebayes.estimators._fitted import Fitted
+from sparsebayes.estimators._fitted import Fitted, forget
 from sparsebayes.estimators._moderation import Coverage, Moderation
 from sparsebayes.estimators._order import row_order
 from sparsebayes.estimators._range import TrainingRange
@@ -28,7 +28,6 @@ from sparsebayes.estimators._regression import publish_regression
 from sparsebayes.estimators._training import (
     Candidates,
     Rows,
-    fit_parameters,
     gamma_of,
     learns,
     monitor_of,
@@ -36,10 +35,10 @@ from sparsebayes.estimators._training import (
     refuse_isolated,
     sorted_rows,
 )
-from sparsebayes.estimators._validation import is_gaussian
+from sparsebayes.estimators._validation import is_gaussian, is_noise_known
 from sparsebayes.fit import fit
 from sparsebayes.laplace import Bernoulli, Multinomial
-from sparsebayes.rows.validation import LEAST_ROWS, require_targets
+from sparsebayes.rows.validation import LEAST_ROWS, has_outputs, require_targets
 from sparsebayes.scale_learning import input_relevance
 from sparsebayes.scale_learning.settings import ScaleSearchSettings
 from sparsebayes.solvers.monitor import FitMonitor
@@ -50,23 +49,21 @@ SAMPLE = ScaleSearchSettings().many_rows  # rows that the scales of a kernel are
 
 def fit_kernel_regressor(model: Any, X: Any, y: Any, sample_weight: Any, noise_variance: Any) -> Any:
     """Fit a `RelevanceVectorRegressor` to rows that are Dask collections; returns it."""
-    from sparsebayes.distributed import KernelRows, PointRows, first_rows, gather
+    from sparsebayes.distributed import KernelRows, PassWatch, PointRows, first_rows
 
     require_targets(y)
     _refuse_pairwise(model)
-    if noise_variance is not None:
-        raise ValueError(
-            "noise_variance of fit must be None for a Dask collection: the variances are needed in memory; pass "
-            "arrays, such as X.compute()."
-        )
-    points = PointRows.of(X, y, sample_weight, check_of(model, X))
+    is_noise_known(model, noise_variance)
+    monitor = monitor_of(model)
+    points = PointRows.of(X, y, sample_weight, check_of(model, X), noise_variance, PassWatch.of(monitor))
     found = points.overview.rows
     if found < LEAST_ROWS:
         raise ValueError(f"X has {found} sample(s) of positive weight, but at least {LEAST_ROWS} are required.")
     if found <= GATHERED:
-        return model.fit(*gather(points.given))
+        return _fitted_together(model, points.given)
     _refuse_options(model, found)
-    monitor, sample = monitor_of(model), points.sample(SAMPLE)
+    _refuse_outputs(y, noise_variance, found)
+    sample = points.sample(SAMPLE)
     rows = _sampled_rows(sample, sample.t, found)
     bound, learned, guess = bind_remotely(model, points.overview.alike, rows), None, None
     if learns(gamma_of(model)) and points.overview.constant is None:
@@ -89,15 +86,16 @@ def fit_kernel_classifier(model: Any, X: Any, y: Any, sample_weight: Any) -> tup
 
     Returns its functions, the fitted model and further attributes; None if it was fitted in memory.
     """
-    from sparsebayes.distributed import KernelLabels, alike_rows, first_rows, gather
+    from sparsebayes.distributed import KernelLabels, alike_rows, first_rows
 
     _refuse_pairwise(model)
-    given, encoded, classes = read_labels(model, X, y, sample_weight)
+    monitor = monitor_of(model)
+    given, encoded, classes = read_labels(model, X, y, sample_weight, monitor)
     if encoded.total <= GATHERED:
-        model.fit(*gather(given))
+        _fitted_together(model, given)
         return None
     _refuse_options(model, encoded.total)
-    monitor, sample = monitor_of(model), encoded.sample(SAMPLE)
+    sample = encoded.sample(SAMPLE)
     codes = sample.y[:, 0].astype(int) if sample.y.shape[1] == 1 else sample.y.argmax(axis=1)
     rows = _sampled_rows(sample, codes, encoded.total)
     bound = bind_remotely(model, alike_rows(encoded), rows)
@@ -117,9 +115,20 @@ def fit_kernel_classifier(model: Any, X: Any, y: Any, sample_weight: Any) -> tup
     return candidates, replace(fitted, moderation=moderation), more
 
 
+def _fitted_together(model: Any, given: Any) -> Any:
+    """The estimator, fitted to few rows by its method for rows in memory; on a cluster a worker does that."""
+    from sparsebayes.distributed import fit_together
+
+    fitted = fit_together(model, bare_of(model), given)
+    if fitted:
+        forget(model)
+        vars(model).update(fitted)
+    return model
+
+
 def _fitted_model(model: Any, remote: Any, monitor: FitMonitor, **options: Any) -> Result:
     """The fitted model of functions at rows that stay where they are, as `_training.fit_candidates`."""
-    options = fit_parameters(model) | {"max_time": monitor.time_left} | options
+    options = remaining_options(model, monitor) | options
     if monitor.stopped:
         options["callback"] = lambda progress: True
     return fit(remote, prior=prior_of(model, remote), **options)
@@ -185,8 +194,20 @@ def _refuse_options(model: Any, n: int) -> None:
         reason = "centres must be None"
     elif getattr(model, "variance", "auto") not in ("auto", "posterior"):
         reason = f"variance must be 'auto' or 'posterior', got {model.variance!r}"
+    elif getattr(model, "classes_", None) is None and hasattr(model, "class_weight") and model.groups is not None:
+        reason = f"groups must be None, got {model.groups!r}"
     if reason:
         raise ValueError(
             f"{reason} for the {n} rows of a Dask collection, more than {GATHERED}: anything else needs all rows in "
             "memory; pass arrays, such as X.compute()."
+        )
+
+
+def _refuse_outputs(y: Any, noise_variance: Any, n: int) -> None:
+    """Raise ValueError for several outputs that share their functions, and for known noise variances."""
+    if has_outputs(y) or noise_variance is not None:
+        what = "noise_variance of fit must be None" if noise_variance is not None else "y must have one output"
+        raise ValueError(
+            f"{what} for the {n} rows of a Dask collection, more than {GATHERED}, unless joint=False fits the outputs "
+            "one by one: pass arrays, such as X.compute()."
         )

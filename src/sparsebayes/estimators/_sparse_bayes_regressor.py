@@ -14,7 +14,7 @@ from sparsebayes.bases import Columns
 from sparsebayes.core.result import Result
 from sparsebayes.core.units import NothingToModel
 from sparsebayes.estimators._callbacks import reports_to_callbacks
-from sparsebayes.estimators._dask import read_dask
+from sparsebayes.estimators._dask import read_dask, remaining_options
 from sparsebayes.estimators._docs import documented
 from sparsebayes.estimators._error_bars import (
     PosteriorBars,
@@ -26,7 +26,6 @@ from sparsebayes.estimators._regression import SparseRegression, publish_regress
 from sparsebayes.estimators._training import (
     Candidates,
     fit_candidates,
-    fit_parameters,
     monitor_of,
     prior_of,
 )
@@ -43,6 +42,7 @@ from sparsebayes.rows.validation import (
     require_targets,
     sliced_rows,
 )
+from sparsebayes.solvers.monitor import FitMonitor
 
 
 def _takes_statistics(model: SparseBayesRegressor) -> bool:
@@ -146,12 +146,16 @@ class SparseBayesRegressor(SparseRegression):
         check_parameters(self)
         members = groups_of_outputs(self, y)
         if members is not None and is_dask(X):  # one pass for all outputs
-            rows = self._read(X, y, sample_weight, noise_variance)
-            return fit_members(self, members, lambda own, outputs: own._of_read_rows(self, rows.of_outputs(outputs)))
+            monitor = monitor_of(self)
+            rows = self._read(X, y, sample_weight, noise_variance, monitor)
+            return fit_members(
+                self, members, lambda own, outputs: own._of_read_rows(self, rows.of_outputs(outputs), monitor)
+            )
         if members is not None:
             return fit_each(self, X, y, members, sample_weight=sample_weight, noise_variance=noise_variance)
         if is_dask(X) or is_chunked(X, y) or is_too_large(X):
-            self._fit_statistics(self._read(X, y, sample_weight, noise_variance))
+            monitor = monitor_of(self)
+            self._fit_statistics(self._read(X, y, sample_weight, noise_variance, monitor), monitor)
             return self
         rows = self._training_rows(X, y, sample_weight, noise_variance)
         candidates = Candidates.of(Columns().bind(rows.X), rows)
@@ -189,11 +193,12 @@ class SparseBayesRegressor(SparseRegression):
             message = "partial_fit starts anew: fit keeps no statistics of the rows it has seen."
             warn(message)
 
-        rows = self._joined(before, X, y, sample_weight)
+        monitor = monitor_of(self)
+        rows = self._joined(before, X, y, sample_weight, monitor)
         enough = rows is not None and rows.constant is None and rows.rows >= LEAST_ROWS
         try:
             if enough:
-                self._fit_statistics(rows)
+                self._fit_statistics(rows, monitor)
         except NothingToModel:  # so far: no column varies yet
             enough = False
         if not enough:
@@ -201,14 +206,16 @@ class SparseBayesRegressor(SparseRegression):
         self.statistics_ = rows  # last: rows that could not be fitted were not seen
         return self
 
-    def _joined(self, before: Triangle | None, X: Any, y: Any, sample_weight: Any) -> Triangle | None:
+    def _joined(
+        self, before: Triangle | None, X: Any, y: Any, sample_weight: Any, monitor: FitMonitor
+    ) -> Triangle | None:
         """The statistics of the rows seen before and of further ones."""
         outputs = int(np.shape(y)[1]) if has_outputs(y) else 1
         if before is not None and before.outputs != outputs:
             raise ValueError(f"y must have {before.outputs} output(s) as in earlier calls, got {outputs}.")
         if is_dask(X):
             require_targets(y)
-            rows = read_dask(self, X, y, sample_weight, reset=before is None)
+            rows = read_dask(self, X, y, sample_weight, monitor, reset=before is None)
             return before if rows is None else rows if before is None else before + rows
 
         def check(X: Any, first: bool) -> Any:
@@ -220,11 +227,11 @@ class SparseBayesRegressor(SparseRegression):
         checked = ChunkCheck(check, None if before is None else self.n_features_in_)
         return Triangle.of(RowSource(chunks, checked, may_be_empty=False), before, outputs)
 
-    def _read(self, X: Any, y: Any, sample_weight: Any, noise_variance: Any) -> Any:
+    def _read(self, X: Any, y: Any, sample_weight: Any, noise_variance: Any, monitor: FitMonitor) -> Any:
         """The statistics of rows in chunks, on disk or on Dask."""
         if is_dask(X):
             require_targets(y)
-            rows = read_dask(self, X, y, sample_weight, noise_variance)
+            rows = read_dask(self, X, y, sample_weight, monitor, noise_variance)
         else:
             check = ChunkCheck(lambda inputs, first: check_inputs(self, inputs, fitting=first))
             noise = check_noise(self, noise_variance, X.shape[0]) if is_too_large(X) else noise_variance
@@ -239,17 +246,17 @@ class SparseBayesRegressor(SparseRegression):
             )
         return rows
 
-    def _of_read_rows(self, reader: Any, statistics: Any) -> Self:
+    def _of_read_rows(self, reader: Any, statistics: Any, monitor: FitMonitor) -> Self:
         """Itself, fitted to rows that another estimator has read."""
         for name in [name for name in KEPT if hasattr(reader, name)]:
             setattr(self, name, getattr(reader, name))
-        self._fit_statistics(statistics)
+        self._fit_statistics(statistics, monitor)
         return self
 
-    def _fit_statistics(self, statistics: Any) -> None:
-        """Fit the model to rows whose statistics are known."""
+    def _fit_statistics(self, statistics: Any, monitor: FitMonitor) -> None:
+        """Fit the model to rows whose statistics are known, in the time that is left."""
         bound = Columns().bind(np.empty((1, self.n_features_in_)))
-        result = fit(statistics, prior=prior_of(self, bound), **fit_parameters(self))
+        result = fit(statistics, prior=prior_of(self, bound), **remaining_options(self, monitor))
         self._publish_columns(Candidates(bound, np.arange(bound.n_functions)), result, statistics.rows)
 
     def _publish_columns(self, candidates: Candidates, result: Result, n_rows: int) -> None:

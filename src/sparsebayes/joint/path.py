@@ -55,12 +55,6 @@ class JointRequest:
         if self.unpenalised is not None:
             raise ValueError(f"unpenalised needs Gaussian noise, got a value with likelihood={likelihood!r}.")
 
-    def refuse_remote(self) -> None:
-        """Raise ValueError for groups or columns without a prior of rows that stay where they are."""
-        if self.wanted:
-            what = "groups" if self.groups is not None else "unpenalised"
-            raise ValueError(f"{what} must be None for labels or kernels on Dask; pass arrays, such as Phi.compute().")
-
     def sharing(self, M: int, outputs: Outputs | None = None) -> Sharing:
         """Which of M columns share a precision."""
         groups, unpenalised = check_groups(self.groups, M), check_unpenalised(self.unpenalised, M)

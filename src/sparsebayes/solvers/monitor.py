@@ -21,6 +21,7 @@ ROUNDING = 1e-6  # of the objective: by so much less a solution may end below a 
 MOMENT = 1e-9  # seconds, of a fit for which no time is left
 SATURATED = "saturated"  # the name of the last move of a fit that ends because its model is not sparse
 # a fit that has so many functions after some seconds, or takes so many seconds, says what could be done
+PASS_SECONDS = 0.5  # between two reports of how far a pass is
 MANY_FUNCTIONS, SOME_SECONDS, LONG = 1000, 2.0, 60.0
 
 
@@ -50,8 +51,11 @@ class Progress:
     noise_variance : float
         σ² of the model; NaN if there is none.
     stage : str
-        What is going on: "fit", or "scales" while the scales of a kernel are learned, when the objective is the
-        log marginal likelihood of the Gaussian process.
+        What is going on: "fit"; "scales" while the scales of a kernel are learned, when the objective is the
+        log marginal likelihood of the Gaussian process; or "pass" and its name during a pass over rows on Dask, of
+        which the iteration is the number, and which has no objective (NaN) and no functions (0).
+    done, total : int
+        Of a pass: parts of the rows that are done, and how many there are; else 0.
     """
 
     iteration: int
@@ -59,8 +63,12 @@ class Progress:
     n_active: int
     noise_variance: float
     stage: str = "fit"
+    done: int = 0
+    total: int = 0
 
     def __str__(self) -> str:
+        if self.total:
+            return f"{self.stage}   {self.done} of {self.total} parts"
         return (
             f"{self.stage:7s} iteration {self.iteration:5d}   log evidence {self.objective:14.4f}   "
             f"active {self.n_active:5d}   noise variance {self.noise_variance:.4g}"
@@ -131,6 +139,8 @@ class FitMonitor(Monitor):
     _clock: float = field(default_factory=time.perf_counter)
     _level: float | None = None
     _said: bool = False
+    _told: float = field(default_factory=time.perf_counter)
+    _passes: int = 0
 
     def in_units(self, units: Units) -> Self:
         """Itself, reporting in the user's units."""
@@ -182,6 +192,22 @@ class FitMonitor(Monitor):
         progress = Progress(iteration, log_evidence, functions, noise_variance, "scales")
         self._tell(progress, self.verbose > 1 or iteration % 10 == 1)
         return self.going
+
+    def pass_part(self, name: str, done: int, total: int) -> bool:
+        """Show how far a pass over rows on Dask is, now and then and at its end; True to stop."""
+        now = time.perf_counter()
+        if done == total or now - self._told > PASS_SECONDS:
+            self._told, ended = now, done == total
+            self._passes += ended
+            number = self._passes + (not ended)
+            progress = Progress(number, math.nan, 0, math.nan, f"pass {name}", done, total)
+            self._tell(progress, self.verbose > 1 or not ended)
+        return self.stopped
+
+    def show(self, progress: Progress) -> bool:
+        """Show an iteration of a fit that is made elsewhere; True to stop."""
+        self._tell(progress, self.verbose > 1 or progress.iteration % 10 == 1)
+        return self.stopped
 
     def _tell(self, progress: Progress, printed: bool) -> None:
         """Print the progress and show it to the callback, unless that has stopped the fit."""
