@@ -55,7 +55,7 @@ def test_few_rows_may_have_outputs_and_known_noise():
 
 
 def test_outputs_one_by_one_stay_on_dask(remote):
-    Y, options = np.column_stack([y, X[:, 0] - y]), {"gamma": 0.02, "effort": "fast"}
+    Y, options = np.column_stack([y, -f - y]), {"gamma": GAMMA, "effort": "fast"}
     found = RelevanceVectorRegressor(joint=False, **options).fit(*chunked(500, X, Y))
     each = [RelevanceVectorRegressor(**options).fit(*chunked(700, X, Y[:, k])) for k in range(2)]
     for k, model in enumerate(each):
