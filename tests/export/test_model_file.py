@@ -24,7 +24,10 @@ METHODS = {
     "sample_y": [{"n_samples": 3, "random_state": 5}],
     "transform": [{}, {"return_std": True}],
     "get_feature_names_out": [{}],
+    "summary": [{}],
+    "formula": [{}],
 }
+WITHOUT_ROWS = ("get_feature_names_out", "summary", "formula")
 
 
 def stored(model):
@@ -69,7 +72,9 @@ def outcome(model, method, X, arguments):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            found = getattr(model, method)(*([] if method == "get_feature_names_out" else [X]), **arguments)
+            found = getattr(model, method)(*([] if method in WITHOUT_ROWS else [X]), **arguments)
+            if method in ("summary", "formula"):
+                return str(found)
             return found.toarray() if scipy.sparse.issparse(found) else found
         except (AttributeError, TypeError, ValueError) as error:
             return type(error), str(error)
