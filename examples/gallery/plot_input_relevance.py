@@ -6,11 +6,11 @@ Friedman's first function depends on five of ten inputs. With `gamma="ard"` ever
 learned from the evidence; an input without effect gets a width at which it does nothing.
 """
 
-import matplotlib.pyplot as plt
 import numpy as np
 
 from sparsebayes import RelevanceVectorRegressor
 from sparsebayes.datasets import make_friedman
+from sparsebayes.inspection import InputRelevanceDisplay
 
 X, y, _ = make_friedman(1, n=240, snr=5.0, random_state=0)
 X_test, _, f_test = make_friedman(1, n=1000, snr=5.0, random_state=1)
@@ -21,10 +21,7 @@ for name, model in [("one width", one), ("a scale for each input", ard)]:
     print(f"{name}: {len(model.relevance_)} vectors, relative test error {error:.3f}")
 
 # %%
-# The effect of each input on the prediction.
+# The effect of each input on the prediction, and the length scale that was learned for it. The function depends on
+# the first five, x0 to x4.
 
-plt.figure(figsize=(7, 3), layout="constrained")
-plt.bar(np.arange(10), ard.input_relevance_, color=["C0"] * 5 + ["C7"] * 5)
-plt.xticks(np.arange(10), [f"x{j}" for j in range(10)])
-plt.ylabel("input_relevance_")
-plt.title("blue: inputs that the function depends on")
+InputRelevanceDisplay.from_estimator(ard, X)

@@ -46,7 +46,7 @@ def test_one_width_has_no_second_panel_and_inputs_are_cut():
     display = InputRelevanceDisplay.from_estimator(model, max_inputs=2)
     assert len(display.ax_) == 1 + len(display.length_scales)
     assert len(display.bars_) == 2
-    assert "2 inputs more are not shown" in display.ax_[0].get_xlabel()
+    assert "2 more not shown" in display.ax_[0].get_xlabel()
     alone = display.plot(display.ax_[0])
     assert alone.points_ == []
 

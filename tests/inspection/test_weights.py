@@ -111,7 +111,7 @@ def test_what_is_drawn_is_cut_and_the_rest_is_counted():
     bars = np.asarray([segment[:, 0] for segment in display.bars_.get_segments()])
     np.testing.assert_allclose(bars, display.mean[:2, None] + np.outer(display.std[:2], [-2, 2]))
     assert [text.get_text() for text in display.ax_.get_yticklabels()] == list(display.names[:2])
-    assert f"; {len(display.mean) - 2} more are not shown" in display.ax_.get_xlabel()
+    assert f"; {len(display.mean) - 2} more not shown" in display.ax_.get_xlabel()
     low, high = display.ax_.get_ylim()
     assert low > high  # the largest is at the top
 

@@ -132,7 +132,7 @@ class InputRelevanceDisplay:
         self.bars_ = ax.barh(np.arange(shown), self.relevance[:shown], height=0.7, color=BLUE)
         self._name_inputs(ax, shown)
         left_out = len(self.names) - shown
-        ax.set(xlabel="relevance" + (f"; {left_out} inputs more are not shown" if left_out else ""))
+        ax.set(xlabel="relevance" + (f"; {left_out} more not shown" if left_out else ""))
         ax.set_xlim(left=0.0)
 
     def _plot_length_scales(self, ax: Any, shown: int, named: bool) -> None:
