@@ -1,0 +1,108 @@
+"""What a command prints: text or one JSON object; warnings, errors and progress go to standard error."""
+
+from __future__ import annotations
+
+import json
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+PREFIX = "sparsebayes"
+
+
+@dataclass
+class Console:
+    """Where a command says what it has found.
+
+    json : one JSON object at the end instead of text.  quiet : errors only.
+    record : what that object will hold.
+    """
+
+    json: bool = False
+    quiet: bool = False
+    record: dict[str, Any] = field(default_factory=dict)
+
+    def text(self, text: str) -> None:
+        """Print text, unless JSON is wanted or nothing is."""
+        if not (self.json or self.quiet):
+            print(text)
+
+    def note(self, text: str) -> None:
+        """Print text on standard error, where it does not mix with results."""
+        if not (self.json or self.quiet):
+            print(text, file=sys.stderr)
+
+    def put(self, **values: Any) -> None:
+        """Add values to the JSON object."""
+        self.record.update(values)
+
+    def close(self) -> None:
+        """Print the JSON object if it is wanted."""
+        if self.json:
+            print(json.dumps(plain(self.record), ensure_ascii=False, allow_nan=False))
+
+    def error(self, error: Exception | str) -> None:
+        """Print what went wrong as one line on standard error; with JSON also as an object on standard output."""
+        message = " ".join(str(error).split()) or type(error).__name__
+        if isinstance(error, MemoryError):
+            message = f"not enough memory: {message}"
+        if isinstance(error, OSError) and error.strerror:
+            message = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+        print(f"{PREFIX}: error: {message}", file=sys.stderr)
+        if self.json:
+            print(json.dumps({"error": message}, ensure_ascii=False))
+
+    @contextmanager
+    def warnings(self) -> Iterator[None]:
+        """Within it warnings are lines on standard error, each once, and a list in the JSON object."""
+        said: list[str] = []
+
+        def show(message: Any, *_: Any, **__: Any) -> None:
+            text = " ".join(str(message).split())
+            if text not in said:
+                said.append(text)
+                self.note(f"{PREFIX}: warning: {text}")
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("default")
+            warnings.simplefilter("ignore", DeprecationWarning)
+            warnings.simplefilter("ignore", FutureWarning)
+            warnings.showwarning = show
+            self.record["warnings"] = said
+            yield
+
+    @contextmanager
+    def progress(self, label: str) -> Iterator[Callable[[Any], Any]]:
+        """A callback for fits that moves a progress bar, if standard error is a terminal."""
+        if self.quiet or self.json or not sys.stderr.isatty():
+            yield lambda progress: None
+            return
+        from tqdm import tqdm
+
+        with tqdm(desc=label, unit=" steps", leave=False) as bar:
+
+            def step(progress: Any) -> None:
+                bar.set_postfix_str(f"log evidence {progress.objective:.2f}, {progress.n_active} functions")
+                bar.update()
+
+            yield step
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON knows it: NumPy's numbers and arrays as Python's, numbers that are not finite as null."""
+    if isinstance(value, dict):
+        return {str(key): plain(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(each) for each in value]
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, float) and not np.isfinite(value):
+        return None
+    return value

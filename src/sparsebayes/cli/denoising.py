@@ -1,0 +1,137 @@
+"""Denoise the columns of a table, an image or an array, with nothing to tune."""
+
+from __future__ import annotations
+
+import argparse
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sparsebayes.cli.console import Console
+from sparsebayes.cli.files import output_path
+from sparsebayes.cli.predicting import write_table
+from sparsebayes.estimators import denoise
+from sparsebayes.export._writing import write_bytes
+from sparsebayes.tables import read_table
+from sparsebayes.tables.columns import numbers
+
+TABLES, ARRAYS = (".csv", ".tsv", ".txt", ".parquet"), (".npy",)
+IMAGES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp")
+TINY = float(np.finfo(float).tiny)
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """The arguments of `sparsebayes denoise`."""
+    command.add_argument("data", help="signals as columns of a table, an image, or an .npy array of one to three axes")
+    command.add_argument("-o", "--output", required=True, help="file to write, of the kind of the input")
+    command.add_argument("--column", action="append", help="a column to denoise (default: all that hold numbers)")
+    command.add_argument("--std", help="image or .npy file for the error bars; tables have them as columns NAME_std")
+    command.add_argument("--wavelet", default="sym8", help="an orthogonal wavelet of PyWavelets (default sym8)")
+    command.add_argument("--noise-variance", type=float, help="of the noise, if it is known")
+
+
+def run(arguments: Any, console: Console) -> None:
+    """Read, denoise, write."""
+    ending = Path(arguments.data).suffix.lower()
+    inputs = [arguments.data]
+    if ending in IMAGES or ending in ARRAYS:
+        endings = IMAGES if ending in IMAGES else ARRAYS
+        if arguments.column is not None:
+            raise ValueError(f"--column is for tables, got {arguments.data!r}.")
+        output = output_path(arguments.output, endings, inputs)
+        std = None if arguments.std is None else output_path(arguments.std, (*endings, ".npy"), inputs)
+        (_denoise_image if ending in IMAGES else _denoise_array)(arguments, output, std)
+    else:
+        if arguments.std is not None:
+            raise ValueError("--std is for images and arrays: a table has its error bars as columns NAME_std.")
+        output = output_path(arguments.output, TABLES, inputs)
+        console.put(columns=_denoise_table(arguments, output))
+    console.put(output=str(output))
+    console.text(f"{output} written")
+
+
+def _denoised(signal: np.ndarray, arguments: Any) -> tuple[np.ndarray, np.ndarray]:
+    if arguments.noise_variance is not None and not arguments.noise_variance > 0:
+        raise ValueError(f"--noise-variance must be positive, got {arguments.noise_variance}.")
+    return denoise(signal, wavelet=arguments.wavelet, noise_variance=arguments.noise_variance, return_std=True)
+
+
+def _denoise_table(arguments: Any, output: Path) -> list[str]:
+    from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+    frame = read_table(arguments.data, names=False)
+    columns = arguments.column
+    if columns is None:
+        columns = [
+            name for name in frame if is_numeric_dtype(frame[name].dtype) and not is_bool_dtype(frame[name].dtype)
+        ]
+    if not columns:
+        raise ValueError(f"{arguments.data} must have a column of numbers, got none.")
+    found: dict[str, np.ndarray] = {}
+    for name in columns:
+        if name not in frame:
+            raise ValueError(f"--column must name a column of {arguments.data}, got {name!r}.")
+        found[name], found[f"{name}_std"] = _denoised(numbers(frame[name]), arguments)
+    write_table(frame.iloc[:, :0].assign(**found), output)
+    return list(columns)
+
+
+def _denoise_array(arguments: Any, output: Path, std: Path | None) -> None:
+    try:
+        signal = np.load(arguments.data, allow_pickle=False)
+    except (ValueError, EOFError) as error:
+        raise ValueError(f"{arguments.data} cannot be read as an .npy file: {str(error).splitlines()[0]}") from None
+    denoised, bars = _denoised(signal, arguments)
+    if std is not None:
+        _write_array(bars, std)
+    _write_array(denoised, output)
+
+
+def _write_array(values: np.ndarray, output: Path) -> None:
+    file = io.BytesIO()
+    np.save(file, values)
+    write_bytes(file.getvalue(), output)
+
+
+def _denoise_image(arguments: Any, output: Path, std: Path | None) -> None:
+    """Each channel on its own; an alpha channel is kept as it is."""
+    pixels, channels = _pixels(arguments.data)
+    top = 65535 if pixels.dtype == np.uint16 else 255
+    results = [_denoised(pixels[:, :, k].astype(np.float64), arguments) for k in range(channels)]
+    mean = np.stack([each for each, _ in results], axis=2)
+    rounded = np.clip(np.rint(mean), 0, top).astype(pixels.dtype)
+    if std is not None and std.suffix.lower() == ".npy":
+        _write_array(np.stack([bars for _, bars in results], axis=2).squeeze(), std)
+    elif std is not None:
+        bars = np.mean([bars for _, bars in results], axis=0)
+        _write_image(np.rint(255 * bars / max(float(bars.max()), TINY)).astype(np.uint8)[:, :, None], std)
+    _write_image(np.concatenate([rounded, pixels[:, :, channels:]], axis=2), output)
+
+
+def _pixels(path: str) -> tuple[np.ndarray, int]:
+    """The pixels of an image, (rows, columns, channels), and how many channels are no alpha channel."""
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        with Image.open(path) as file:
+            image: Image.Image = file
+            file.load()
+    except (UnidentifiedImageError, SyntaxError, Image.DecompressionBombError) as error:
+        raise ValueError(f"{path} cannot be read as an image: {error}") from None
+    if image.mode not in ("L", "LA", "RGB", "RGBA", "I;16"):
+        image = image.convert("RGBA" if "transparency" in image.info else "RGB")
+    pixels = np.atleast_3d(np.asarray(image))
+    return pixels, pixels.shape[2] - (image.mode in ("LA", "RGBA"))
+
+
+def _write_image(pixels: np.ndarray, output: Path) -> None:
+    from PIL import Image
+
+    file, kind = io.BytesIO(), Image.registered_extensions()[output.suffix.lower()]
+    try:
+        Image.fromarray(pixels.squeeze(axis=2) if pixels.shape[2] == 1 else pixels).save(file, format=kind)
+    except (OSError, KeyError) as error:
+        raise ValueError(f"the image cannot be written as {kind}: {error}; write .png.") from None
+    write_bytes(file.getvalue(), output)

@@ -1,0 +1,74 @@
+"""The entry point of the command line: arguments, the command, and what the process returns."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from sparsebayes import __version__
+from sparsebayes.cli import comparing, denoising, exploring, exporting, fitting, predicting
+from sparsebayes.cli.console import Console
+
+DONE, REFUSED, INTERRUPTED = 0, 2, 130  # exit codes
+COMMANDS = {
+    "fit": fitting,
+    "predict": predicting,
+    "denoise": denoising,
+    "compare": comparing,
+    "export": exporting,
+    "explore": exploring,
+}
+EXIT_CODES = "Exit codes: 0 done, 2 wrong arguments or data (one sentence on standard error), 130 interrupted."
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of all commands."""
+    main_parser = argparse.ArgumentParser(
+        prog="sparsebayes", description="Sparse Bayesian models from the command line.", epilog=EXIT_CODES
+    )
+    main_parser.add_argument("--version", action="version", version=f"sparsebayes {__version__}")
+    commands = main_parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name, module in COMMANDS.items():
+        summary = (module.__doc__ or "").strip().splitlines()[0]
+        command = commands.add_parser(name, help=summary, description=summary, epilog=EXIT_CODES)
+        command.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+        command.add_argument("--quiet", action="store_true", help="no progress bar and no text, but errors")
+        module.add_arguments(command)
+        command.set_defaults(run=module.run)
+    return main_parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        The arguments; by default those of the process.
+
+    Returns
+    -------
+    int
+        The exit code: 0 done, 2 wrong arguments or data, 130 interrupted.
+    """
+    try:
+        arguments = parser().parse_args(argv)
+    except SystemExit as end:  # argparse has printed help, or what is wrong
+        return int(end.code or 0)
+    console = Console(json=arguments.json, quiet=arguments.quiet)
+    try:
+        with console.warnings():
+            arguments.run(arguments, console)
+        console.close()
+    except BrokenPipeError:  # whoever reads standard output has enough, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+    except (ValueError, TypeError, ArithmeticError, OSError, ImportError, MemoryError) as error:
+        console.error(error)
+        return REFUSED
+    except KeyboardInterrupt:
+        console.error("interrupted; no file was written.")
+        return INTERRUPTED
+    return DONE

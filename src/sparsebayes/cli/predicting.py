@@ -1,0 +1,100 @@
+"""Predict the rows of a table with a saved model."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sparsebayes.cli.console import Console
+from sparsebayes.cli.data import add_table_arguments, table_of
+from sparsebayes.cli.files import output_path
+from sparsebayes.export import load
+from sparsebayes.export._writing import write_bytes
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """The arguments of `sparsebayes predict`."""
+    command.add_argument("model", help="a model file that sparsebayes fit has written")
+    add_table_arguments(command)
+    command.add_argument("-o", "--output", help="*.csv, *.tsv, *.parquet or *.npy (default: CSV on standard output)")
+    command.add_argument("--level", type=float, default=0.95, help="of the interval of a regression (default 0.95)")
+    command.add_argument("--with-inputs", action="store_true", help="put the columns of the table first")
+
+
+def run(arguments: Any, console: Console) -> None:
+    """Read model and table, and write a prediction per row."""
+    endings = (".csv", ".tsv", ".parquet", ".npy")
+    output = (
+        None if arguments.output is None else output_path(arguments.output, endings, [arguments.data, arguments.model])
+    )
+    if not 0 < arguments.level < 1:
+        raise ValueError(f"--level must lie between 0 and 1, got {arguments.level}.")
+    model = load_model(arguments.model)
+    frame = table_of(arguments)
+    if not len(frame):
+        raise ValueError("the table must have at least one row, got none.")
+    predictions = predicted(model, frame, arguments.level)
+    if arguments.with_inputs:
+        predictions = frame.assign(**{name: predictions[name] for name in predictions})
+    console.put(rows=len(frame), columns=list(predictions.columns))
+    if output is None:
+        return _print(predictions, console)
+    write_table(predictions, output)
+    console.put(output=str(output))
+    console.text(f"{output} written: {len(frame)} rows, columns {', '.join(predictions.columns)}")
+
+
+def load_model(path: str) -> Any:
+    """The pipeline in a model file; ValueError if it holds something else."""
+    from sklearn.pipeline import Pipeline
+
+    from sparsebayes.tables import TableEncoder
+
+    model = load(path)
+    if not (isinstance(model, Pipeline) and isinstance(model[0], TableEncoder)):
+        raise ValueError(
+            f"{path} must hold a model of a table, as sparsebayes fit writes it, got {type(model).__name__}."
+        )
+    return model
+
+
+def predicted(model: Any, frame: Any, level: float) -> Any:
+    """A DataFrame of predictions: with error bars and an interval, or with the probability of each class."""
+    import pandas as pd
+
+    estimator, X = model[-1], model[0].transform(frame)
+    if hasattr(estimator, "classes_"):
+        probabilities = estimator.predict_proba(X)
+        columns = {f"p({label})": probabilities[:, k] for k, label in enumerate(estimator.classes_)}
+        return pd.DataFrame({"prediction": estimator.classes_[np.argmax(probabilities, axis=1)], **columns})
+    mean, std = estimator.predict(X, return_std=True)
+    low, high = estimator.predict_interval(X, level=level)
+    return pd.DataFrame({"prediction": mean, "std": std, "low": low, "high": high})
+
+
+def write_table(frame: Any, output: Path) -> None:
+    """Write a DataFrame to a file whose ending says how."""
+    file, ending = io.BytesIO(), output.suffix.lower()
+    if ending == ".parquet":
+        frame.to_parquet(file, index=False)
+    elif ending == ".npy":
+        if any(frame[name].dtype.kind not in "fiub" for name in frame):
+            raise ValueError("an .npy file holds numbers only, got text; write .csv or .parquet.")
+        np.save(file, frame.to_numpy(dtype=np.float64))
+    else:
+        frame.to_csv(file, index=False, sep="\t" if ending == ".tsv" else ",")
+    write_bytes(file.getvalue(), output)
+
+
+def _print(frame: Any, console: Console) -> None:
+    if console.json:
+        console.put(predictions=frame.to_dict(orient="list"))
+        return
+    text = io.StringIO()
+    frame.to_csv(text, index=False)
+    sys.stdout.write(text.getvalue())
