@@ -3,6 +3,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from scipy.sparse import csr_array
 from sklearn.compose import make_column_transformer
 from sklearn.linear_model import BayesianRidge
 from sklearn.pipeline import make_pipeline
@@ -182,6 +183,8 @@ def test_bad_input_is_named():
         PartialDependenceDisplay.from_estimator(BayesianRidge().fit(X, X[:, 0]), X)
     with pytest.raises(ValueError, match=r"X must be rows to average over, got shape \(4,\)"):
         PartialDependenceDisplay.from_estimator(model, X[0])
+    with pytest.raises(ValueError, match="X must be dense, since an input is set to values that are not 0"):
+        PartialDependenceDisplay.from_estimator(model, csr_array(X))
     augmented = RelevanceVectorRegressor(gamma=0.2, variance="augmented").fit(X, X[:, 0])
     with pytest.raises(ValueError, match="joint distribution of predictions, which variance='augmented' does not have"):
         PartialDependenceDisplay.from_estimator(augmented, X)

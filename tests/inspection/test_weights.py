@@ -2,9 +2,10 @@ import display_models as models
 import numpy as np
 import pytest
 from matplotlib import pyplot
+from sklearn.model_selection import GridSearchCV
 
-from sparsebayes import RelevanceVectorRegressor, WaveletDenoiser
-from sparsebayes.inspection import WeightsDisplay
+from sparsebayes import RelevanceVectorRegressor, SparseBayesRegressor, WaveletDenoiser
+from sparsebayes.inspection import PITDisplay, WeightsDisplay
 
 
 def stored(display):
@@ -102,6 +103,16 @@ def test_complex_weights_are_drawn_by_their_size():
         np.asarray([1, 1j]) / np.sqrt(2)
     )
     assert stored(display)[f"atom {J[0]}"][1] == pytest.approx(np.abs(draws).std(), rel=0.02)
+
+
+def test_of_a_search_the_best_estimator_is_drawn():
+    X = models.inputs()
+    search = GridSearchCV(SparseBayesRegressor(), {"prior": ["uniform", "bic"]}, cv=2).fit(X, models.targets(X))
+    best = WeightsDisplay.from_estimator(search.best_estimator_)
+    np.testing.assert_array_equal(WeightsDisplay.from_estimator(search).mean, best.mean)
+    y = models.targets(X)
+    pit = PITDisplay.from_estimator(search, X, y).pit
+    np.testing.assert_array_equal(pit, PITDisplay.from_estimator(search.best_estimator_, X, y).pit)
 
 
 def test_what_is_drawn_is_cut_and_the_rest_is_counted():

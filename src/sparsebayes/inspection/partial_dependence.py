@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse
 from sklearn.utils import resample
 
 from sparsebayes._checks import is_whole, require_whole
@@ -181,6 +182,8 @@ class _Table:
     @classmethod
     def of(cls, X: Any, fitted: FittedModel) -> _Table:
         """Rows as they were given; the names are those of the columns, else those that the model knows."""
+        if scipy.sparse.issparse(X):
+            raise ValueError("X must be dense, since an input is set to values that are not 0; got a sparse matrix.")
         if getattr(X, "ndim", 2) != 2 or not hasattr(X, "__len__") or not len(X):
             raise ValueError(f"X must be rows to average over, got shape {np.shape(X)}.")
         like = X if hasattr(X, "columns") else np.asarray(X, dtype=np.float64)
