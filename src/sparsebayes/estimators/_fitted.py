@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
-from sklearn.utils import gen_batches
 
-from sparsebayes._array import Array, are_together, beside, described, is_foreign, is_numpy, namespace, take
+from sparsebayes._array import Array, are_together, beside, described, is_foreign, is_numpy, namespace, take, to_numpy
 from sparsebayes.bases import BoundBasis, OutOfRange
 from sparsebayes.bases.contract import check_finite
 from sparsebayes.core.result import Result
 from sparsebayes.estimators._order import in_order
+from sparsebayes.estimators._range import TrainingRange
 from sparsebayes.estimators._training import HOST, Candidates
 from sparsebayes.estimators._validation import check_inputs, check_values
 from sparsebayes.rows.chunks import affordable
@@ -168,10 +168,20 @@ def query_batches(estimator: Any, X: Any, width: int, most: int | None = None) -
     few = scipy.sparse.issparse(whole) or is_foreign(whole) or fitted.basis.few_batches
     numbers = affordable() if few else min(affordable(), LARGEST_BATCH)
     step = max(1, numbers // max(width + (d if on_disk else 0), 1))
-    for batch in gen_batches(n, min(n, step if most is None else min(step, most))):
+    step = step if most is None else min(step, most)
+    if not on_disk:
+        check_range(estimator, whole)
+    for batch in (slice(a, min(a + step, n)) for a in range(0, n, step)):
         rows = check_values(estimator, X[batch], fitting=False, first=batch.start) if on_disk else _rows(whole, batch)
         yield fitted.query(rows)
         release(X)
+
+
+def check_range(estimator: Any, X: Any) -> None:
+    """Warn of validated queries outside the range of the training rows, where the functions have widths."""
+    known: TrainingRange | None = getattr(estimator, "_range", None)
+    if known is not None:
+        known.check(to_numpy(X))
 
 
 def _rows(X: Any, batch: slice) -> Any:

@@ -10,19 +10,17 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from sparsebayes._array import to_numpy
 from sparsebayes.core.noise import GaussianNoise
 from sparsebayes.estimators._dask import predicts_lazily, refuse_dask
 from sparsebayes.estimators._error_bars import (
     SMALL_BLOCK,
     ErrorBars,
 )
-from sparsebayes.estimators._fitted import Fitted, finite_at, of_batches, publish
+from sparsebayes.estimators._fitted import Fitted, check_range, finite_at, of_batches, publish
 from sparsebayes.estimators._model import SparseModel
 from sparsebayes.estimators._outputs import intercept_of, noise_of, predict_each
 from sparsebayes.estimators._parts import model_of_parts
 from sparsebayes.estimators._predictions import drawn_targets, predicted_interval
-from sparsebayes.estimators._range import TrainingRange
 from sparsebayes.estimators._sparsity_path import SparsityPath, sparsity_path
 from sparsebayes.estimators._training import (
     Candidates,
@@ -31,7 +29,6 @@ from sparsebayes.estimators._training import (
 )
 from sparsebayes.estimators._validation import check_inputs, check_noise, is_gaussian, like_of, require_rows
 from sparsebayes.rows.known_noise import NoiseOfRows
-from sparsebayes.rows.sources import is_too_large
 from sparsebayes.rows.validation import (
     LEAST_ROWS,
     check_outputs,
@@ -102,10 +99,11 @@ class SparseRegression(RegressorMixin, SparseModel):
             return predict_each(self, X, return_std, return_cov, parts)
         fitted, bars = model_of_parts(self, parts, X, bool(return_std or return_cov))
         weights, intercept = fitted.result.mean, intercept_of(fitted.result)
-        self._check_range(X)
         if return_cov:
+            whole = check_inputs(self, X, fitting=False)
+            check_range(self, whole)
             return finite_at(
-                fitted.query(check_inputs(self, X, fitting=False)),
+                fitted.query(whole),
                 lambda rows: ((columns := fitted.basis(rows)) @ weights + intercept, bars.covariance(rows, columns)),
             )
         if not return_std:
@@ -118,12 +116,6 @@ class SparseRegression(RegressorMixin, SparseModel):
             lambda rows: ((columns := fitted.basis(rows)) @ weights + intercept, bars.std(rows, columns)),
             max(bars.n, SMALL_BLOCK) if bars.n else None,
         )
-
-    def _check_range(self, X: Any) -> None:
-        """Warn of queries outside the range of the training rows, where the functions have widths."""
-        known: TrainingRange | None = getattr(self, "_range", None)
-        if known is not None and not is_too_large(X):
-            known.check(to_numpy(check_inputs(self, X, fitting=False)))
 
     @predicts_lazily
     def predict_interval(self, X: Any, level: float = 0.95, parts: Any = None) -> tuple[np.ndarray, np.ndarray]:

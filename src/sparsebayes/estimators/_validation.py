@@ -29,8 +29,15 @@ def check_inputs(estimator: BaseEstimator, X: Any, fitting: bool, least: int = 1
     X = in_memory(X)
     values = check_values(estimator, X, fitting, least)
     # names and number of the columns, from X as it came
-    validate_data(estimator, X, reset=fitting, skip_check_array=True)
+    if fitting or not _has_expected_columns(estimator, X):
+        validate_data(estimator, X, reset=fitting, skip_check_array=True)
     return values
+
+
+def _has_expected_columns(estimator: Any, X: Any) -> bool:
+    """Whether X is an array with the columns of `fit`, which had no names; scikit-learn is slow to see that."""
+    nameless = type(X) is np.ndarray and getattr(estimator, "feature_names_in_", None) is None
+    return nameless and X.shape[1] == getattr(estimator, "n_features_in_", None)
 
 
 def check_values(estimator: BaseEstimator, X: Any, fitting: bool, least: int = 1, first: int = 0) -> Any:
