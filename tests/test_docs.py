@@ -32,6 +32,7 @@ NEEDED = {
     "force-constants": ["trainstation"],
     "polynomial-chaos": ["chaospy", "openturns"],
     "source-localisation": ["mne"],
+    "small-devices": ["onnx", "onnxruntime", "skl2onnx"],
 }
 INTEGRATIONS = "sparsebayes.integrations."
 
