@@ -123,6 +123,43 @@ def assigned(A: Array, key: Any, values: Array) -> Array:
     return A
 
 
+def increased(x: Array, part: slice, values: Array) -> Array:
+    """x (n,), the caller's own, with x[part] += values."""
+    if array_api_compat.is_jax_array(x):
+        return x.at[part].add(values)
+    x[part] += values
+    return x
+
+
+def scattered(values: Array, positions: np.ndarray, size: int) -> Array:
+    """A vector (size,) with these values at these positions, and 0 elsewhere."""
+    if is_numpy(values):
+        whole = np.zeros(size)
+        whole[positions] = values
+        return whole
+    source = np.full(size, len(positions))
+    source[positions] = np.arange(len(positions))
+    return take(appended(values, 0.0), source)
+
+
+def picked(A: Array, J: Array) -> Array:
+    """One element of each row of A (n, m), that in column J (n,), whose numbers are where A is."""
+    if is_numpy(A):
+        return A[np.arange(len(A)), J]
+    xp = namespace(A)
+    return xp.take_along_axis(A, J[:, None], axis=1)[:, 0]
+
+
+def without_picked(A: Array, J: Array) -> Array:
+    """A (n, m), the caller's own, with 0 in column J (n,) of each row."""
+    if is_numpy(A):
+        A[np.arange(len(A)), J] = 0.0
+        return A
+    xp = namespace(A)
+    columns = xp.arange(A.shape[1], dtype=J.dtype, device=device(A))
+    return xp.where(columns[None, :] == J[:, None], xp.zeros_like(A), A)
+
+
 def zeroed(x: Array, J: np.ndarray) -> Array:
     """x (n,), the caller's own, with 0 at the positions J."""
     if is_numpy(x):
@@ -359,6 +396,17 @@ def few_times(A: Array, B: Array) -> Array:
     np.matmul(A, strips, out=product[:, :whole].reshape(k, -1, width).transpose(1, 0, 2))
     np.matmul(A, B[:, whole:], out=product[:, whole:])
     return product
+
+
+def products_beside(A: Array, B: Array, C: Array) -> Array:
+    """[AB, AC], of NumPy arrays filled in place: new memory costs more than the product."""
+    if not is_numpy(A):
+        return namespace(A).concat([A @ B, A @ C], axis=1)
+    size = B.shape[1]
+    both = np.empty((A.shape[0], size + C.shape[1]))
+    np.matmul(A, B, out=both[:, :size])
+    np.matmul(A, C, out=both[:, size:])
+    return both
 
 
 def _triangular_product(L: np.ndarray, X: np.ndarray, transposed: bool) -> np.ndarray:

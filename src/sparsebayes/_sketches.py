@@ -58,7 +58,7 @@ def draw_keys(X: Array, weights: Array, seed: int) -> Array:
 def smallest(keys: Array, most: int) -> np.ndarray:
     """The positions of the `most` smallest keys, ascending by key."""
     if not is_numpy(keys):
-        return to_numpy(namespace(keys).argsort(keys, stable=True)[:most])
+        return to_numpy(namespace(keys).argsort(keys, stable=True)[: min(most, int(keys.shape[0]))])
     if most < len(keys):
         few = np.argpartition(keys, most)[:most]
         return few[np.argsort(keys[few], kind="stable")]

@@ -113,7 +113,7 @@ class KernelOperator(Operator):
         if not self.positive:
             return None
         factor, complete = pivoted_cholesky(self, tol, settings)
-        if not complete:
+        if not complete or not factor.rank:
             return None
         # the error of any function is at most √N max R_nn
         functions, xp = factor.columns(factor.pivots[: settings.compared]), namespace(self.X)

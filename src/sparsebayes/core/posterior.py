@@ -209,7 +209,7 @@ class Scores:
     Q : (M,), or (M, T) for T outputs.  q : (M,), Q or its length over the outputs.
     whitened : L⁻¹G_J· (S, M).  free : (M,) whether a function could be added: it is not active, and does not
     lie in the span of the active ones. The others have gain 0.
-    alpha, gain : (M,) the best α of each, and the gain of adding it.  best, best_gain : the largest of them.
+    alpha, gain : (M,) the best α of each, and the gain of adding it.
     """
 
     def __init__(self, state: State) -> None:
@@ -221,8 +221,16 @@ class Scores:
         alpha = problem.prior.maximise(self.S, self.q, beta, problem.unit)
         self.alpha = quadratic.xp.where(self.free, alpha, math.inf)
         self.gain = problem.prior.gain(self.alpha, self.S, self.q, beta, problem.unit)
-        self.best = int(np.argmax(to_numpy(self.gain)))
-        self.best_gain = float(self.gain[self.best])
+
+    @cached_property
+    def best(self) -> int:
+        """The function with the largest gain."""
+        return int(np.argmax(to_numpy(self.gain)))
+
+    @cached_property
+    def best_gain(self) -> float:
+        """The largest gain."""
+        return float(self.gain[self.best])
 
     def _factors(self, state: State, Q: Array) -> None:
         """S, Q and q of every function, and which could be added."""

@@ -22,7 +22,7 @@ from sparsebayes.core.units import Units
 from sparsebayes.distributed.kernel_statistics import KnownPoints, RemoteColumns, quadratic_of
 from sparsebayes.distributed.points import Points
 from sparsebayes.distributed.triangles import sum_of
-from sparsebayes.large_kernels.scoring import CandidateBatch, best_of, score_block
+from sparsebayes.large_kernels.scoring import CandidateBatch, best_of, collected, score_block
 from sparsebayes.large_kernels.working_set import NONE, Model, WorkingSetSearch
 
 
@@ -102,7 +102,8 @@ def scored_blocks(
         outputs = (state.problem.size - len(active)) // len(rows)
         points = np.concatenate([active, *[rows] * outputs])
         names = hashes(points)
-        found.append(Scored.of(score_block(state, names, number), names, points, number))
+        (batch,) = collected([score_block(state, names, number)])
+        found.append(Scored.of(batch, names, points, number))
     return sum_of(found)
 
 

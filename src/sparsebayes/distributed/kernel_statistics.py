@@ -137,7 +137,7 @@ class RemoteLowRank(LowRankStatistics):
         return self._held
 
     @property
-    def means(self) -> np.ndarray:
+    def means(self) -> np.ndarray:  # type: ignore[override]
         """φ̄ of the known functions (P,)."""
         return self.middle @ self.L
 

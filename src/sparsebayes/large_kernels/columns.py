@@ -16,7 +16,21 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils import gen_batches
 
-from sparsebayes._array import Indices, submatrix
+from sparsebayes._array import (
+    Array,
+    Indices,
+    asfloat64,
+    at_least,
+    gathered,
+    increased,
+    namespace,
+    on_accelerator,
+    rows_at,
+    scattered,
+    submatrix,
+    to_numpy,
+    together,
+)
 from sparsebayes.bases.kernel_operator import KernelOperator
 from sparsebayes.core.quadratic import DenseQuadratic, Products, Quadratic
 from sparsebayes.core.units import Units, without_constants
@@ -24,6 +38,7 @@ from sparsebayes.rows.scaled import usable
 
 STRIP = 1 << 21  # elements of Φ evaluated together
 PIECE = 512  # rows, and functions, evaluated together if they are not kept: such a piece stays in the cache
+LARGE_PIECE = 4096  # the same on a GPU
 SYMMETRIC = 0.5  # of all functions: for more of them, evaluating half of a symmetric Φ is cheaper
 GUESS_ROWS = 2048  # rows that the guess at the means is made from
 
@@ -33,23 +48,30 @@ Statistics = tuple[Quadratic, Units]
 class TrueColumns:
     """A kernel and the scaled target, and passes over the rows for few functions.
 
+    The rows, t and counts are where the rows of the operator are; statistics of few functions come to the host.
+
     units : of the target; they have no columns.  t : (t − t̄)/τ, (N,).  tt : tᵀWt.
     counts : how often each row counts, (N,).
     candidates : (M,) whether each function may be selected: centres that repeat an earlier one may not.
     strip : elements of Φ that are evaluated together.
     """
 
-    def __init__(self, operator: KernelOperator, t: np.ndarray, weights: np.ndarray | None, center: bool) -> None:
-        self.operator, self.strip = operator, STRIP
-        self.counts = np.ones(len(t)) if weights is None else weights
+    def __init__(self, operator: KernelOperator, t: Array, weights: Array | None, center: bool) -> None:
+        self.operator, self.strip = operator, together(STRIP, operator.X)
+        t = asfloat64(t, like=operator.X)
+        self.xp = namespace(t)
+        self.counts = self.xp.ones_like(t) if weights is None else asfloat64(weights, like=t)
         self.units = Units.of_target(t, self.counts, center)
         self.t = self.units.scaled(t)
-        self.tt = float(np.sum(self.counts * self.t * self.t))
+        self.tt = float(self.xp.sum(self.counts * self.t * self.t))
         self.candidates = operator.distinct()
+        rows = np.arange(operator.shape[0]) if weights is None else np.flatnonzero(to_numpy(self.counts))
+        self._guess_rows = rows[:: max(1, len(rows) // GUESS_ROWS)]
 
     def subset(self, W: np.ndarray) -> Statistics:
         """The problem of the functions W (ascending) alone, those without a usable column taken out."""
-        means, norms, h, G = self._moments(W)
+        means, h, G = gathered(*self._moments(W))
+        norms = norms_of(G.diagonal(), means, self.units.n)
         kept = usable(norms)
         W, means, norms, G = W[kept], means[kept], norms[kept], submatrix(G, kept, kept)
         G /= norms[:, None] * norms[None, :]
@@ -57,7 +79,7 @@ class TrueColumns:
         units = self.units.with_columns(W, norms, means)
         return self.quadratic(h[kept] / norms, G, _SubsetProducts(self, W, norms)), units
 
-    def quadratic(self, h: np.ndarray, G: np.ndarray, products: Products | None = None) -> Quadratic:
+    def quadratic(self, h: Array, G: Array, products: Products | None = None) -> Quadratic:
         """What a solver sees of functions with these h and G of their scaled columns."""
         n, offset = self.units.rows_counted, self.units.offset
         return DenseQuadratic(n, self.tt, h, G, offset=offset, products=products)
@@ -68,49 +90,50 @@ class TrueColumns:
         barred[np.concatenate(functions)] = True
         return barred
 
-    def _moments(self, W: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Means, norms, h and G of the functions W, not scaled, in one pass."""
-        units, root = self.units, np.sqrt(self.counts)
-        guess = self._guess(W) if units.center else np.zeros(len(W))
-        totals, h, G = np.zeros(len(W)), np.zeros(len(W)), np.zeros((len(W), len(W)))
-        for rows in gen_batches(len(self.t), max(1, self.strip // len(W))):
+    def _moments(self, W: np.ndarray) -> tuple[Array, ...]:
+        """Means, h and G of the functions W, not scaled, in one pass."""
+        units, root = self.units, self.xp.sqrt(self.counts)
+        nothing = asfloat64(np.zeros(len(W)), like=self.t)
+        guess = self._guess(W) if units.center else nothing
+        totals, h, G = nothing + 0.0, nothing + 0.0, nothing[:, None] * nothing[None, :]
+        for rows in gen_batches(int(self.t.shape[0]), max(1, self.strip // len(W))):
             block = self.operator.block(rows, W) - guess
-            block *= root[rows, None]
+            block *= root[rows][:, None]
             totals += root[rows] @ block
             h += (root[rows] * self.t[rows]) @ block
             G += block.T @ block
-        drift = totals / units.n if units.center else np.zeros(len(W))
+        drift = totals / units.n if units.center else nothing
         G -= units.n * drift[:, None] * drift[None, :]
-        means = guess + drift  # Σ w t = 0 with an intercept, so h needs no correction
-        return means, norms_of(G.diagonal(), means, units.n), h, G
+        return guess + drift, h, G  # Σ w t = 0 with an intercept, so h needs no correction
 
-    def _guess(self, W: np.ndarray) -> np.ndarray:
+    def _guess(self, W: np.ndarray) -> Array:
         """Means of the functions over a sample of the rows."""
-        rows = np.flatnonzero(self.counts)
-        rows = rows[:: max(1, len(rows) // GUESS_ROWS)]
-        return np.average(self.operator.block(rows, W), axis=0, weights=self.counts[rows])
+        counts = rows_at(self.counts, self._guess_rows)[:, None]
+        block = self.operator.block(self._guess_rows, W)
+        return self.xp.sum(block * counts, axis=0) / self.xp.sum(counts, axis=0)
 
-    def residual(self, J: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    def residual(self, J: np.ndarray, weights: np.ndarray) -> Array:
         """t − Φ_J w of the scaled target, (N,), about its mean with an intercept."""
-        batches = gen_batches(len(self.t), max(1, self.strip // len(J)))
-        residual = self.t - np.concatenate([self.operator.block(rows, J) @ weights for rows in batches])
+        batches, w = gen_batches(int(self.t.shape[0]), max(1, self.strip // len(J))), asfloat64(weights, like=self.t)
+        residual = self.t - self.xp.concat([self.operator.block(rows, J) @ w for rows in batches])
         return residual - self.counts @ residual / self.units.n if self.units.center else residual
 
-    def adjoint(self, W: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """Φ_Wᵀv for v (N,) and distinct functions W, at the positions W of a vector of all functions, (M,).
+    def adjoint(self, W: np.ndarray, v: Array) -> Array:
+        """Φ_Wᵀv for v (N,) and distinct functions W, ascending, at the positions W of a vector of all functions, (M,).
 
         For most functions of a symmetric Φ only half of it is evaluated; the others are then not 0.
         """
-        (N, M), products = self.operator.shape, np.zeros(self.operator.shape[1])
+        (N, M), piece = self.operator.shape, LARGE_PIECE if on_accelerator(v) else PIECE
         halves = self.operator.symmetric and len(W) >= SYMMETRIC * M
         functions = np.arange(M) if halves else W
-        for few in (functions[k : k + PIECE] for k in range(0, len(functions), PIECE)):
-            for rows in gen_batches(int(few[-1]) + 1 if halves else N, PIECE):
-                block = self.operator.block(rows, few)
-                products[few] += v[rows] @ block
-                if halves and rows.start < few[0]:
-                    products[rows] += block @ v[few]
-        return products
+        products = asfloat64(np.zeros(len(functions)), like=v)
+        for few in gen_batches(len(functions), piece):
+            for rows in gen_batches(few.stop if halves else N, piece):
+                block = self.operator.block(rows, few if halves else functions[few])
+                products = increased(products, few, v[rows] @ block)
+                if halves and rows.start < few.start:
+                    products = increased(products, rows, block @ v[few])
+        return products if halves else scattered(products, functions, M)
 
 
 @dataclass(frozen=True)
@@ -128,6 +151,6 @@ class _SubsetProducts(Products):
         return float(self.columns.counts @ (residual * residual))
 
 
-def norms_of(squares: np.ndarray, means: np.ndarray, n: float) -> np.ndarray:
+def norms_of(squares: Array, means: Array, n: float) -> Array:
     """√squares (M,) of columns about their means; 0 for what rounding leaves of a constant column."""
-    return without_constants(np.sqrt(np.maximum(squares, 0.0)), means, n)
+    return without_constants(namespace(squares).sqrt(at_least(squares, 0.0)), means, n)

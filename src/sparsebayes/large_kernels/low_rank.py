@@ -16,7 +16,20 @@ import numpy as np
 import scipy.linalg
 from sklearn.utils import gen_batches
 
-from sparsebayes._array import NotPositiveDefinite, cholesky, column_squares, lower_transposed_times
+from sparsebayes._array import (
+    Array,
+    NotPositiveDefinite,
+    asfloat64,
+    cholesky,
+    column_squares,
+    columns_at,
+    gathered,
+    lower_transposed_times,
+    namespace,
+    products_beside,
+    to_numpy,
+    together,
+)
 from sparsebayes.bases.low_rank import LowRankOperator
 from sparsebayes.large_kernels.columns import Statistics, TrueColumns, norms_of
 from sparsebayes.rows.scaled import usable
@@ -27,6 +40,8 @@ STRIP = 1 << 20  # elements of L that are worked on together
 class LowRankStatistics:
     """The statistics of the approximated kernel.
 
+    L, C, c and root are where the rows are, norms and means on the host.
+
     columns : the target, and the true columns that are approximated.
     L : Lᵀ (r, N).  C (r, r), c (r,).  root : U, lower triangular, with C = UUᵀ.
     norms, means : ν and φ̄ of all functions (M,), ν = 0 for what is no candidate.
@@ -34,46 +49,51 @@ class LowRankStatistics:
     """
 
     def __init__(self, factor: LowRankOperator, columns: TrueColumns, strip: int = STRIP) -> None:
-        self.L, self.columns, units = factor.transposed, columns, columns.units
-        r, N = self.L.shape
-        strips = list(gen_batches(N, max(1, strip // r)))
-        middle = self.L @ columns.counts / units.n if units.center else np.zeros(r)
-        self.C, self.c, root = np.zeros((r, r)), np.zeros(r), np.sqrt(columns.counts)
+        self.L, self.columns, units, xp = factor.transposed, columns, columns.units, columns.xp
+        r, N = map(int, self.L.shape)
+        strips = list(gen_batches(N, max(1, together(strip, self.L) // r)))
+        nothing = asfloat64(np.zeros(r), like=self.L)
+        middle = self.L @ columns.counts / units.n if units.center else nothing
+        self.C, self.c, root = nothing[:, None] * nothing[None, :], nothing + 0.0, xp.sqrt(columns.counts)
         for part in strips:
             L = (self.L[:, part] - middle[:, None]) * root[part]
             self.C += L @ L.T
             self.c += L @ (root[part] * columns.t[part])
-        self.root = _root(self.C)
-        self.means = middle @ self.L
+        self.root = asfloat64(_root(to_numpy(self.C)), like=self.L)
+        means = middle @ self.L
         squares = [column_squares(lower_transposed_times(self.root, self.L[:, part])) for part in strips]
-        self.norms = columns.candidates * norms_of(np.concatenate(squares), self.means, units.n)
+        self.means, norms = gathered(means, norms_of(xp.concat(squares), means, units.n))
+        self.norms = columns.candidates * norms
+
+    @property
+    def beside(self) -> Array:
+        """An array that is where the candidates are scored."""
+        return self.C
 
     def subset(self, W: np.ndarray) -> Statistics:
         """The problem of the functions W alone, those that are no candidates taken out."""
         W = W[usable(self.norms[W])]
-        L, norms = self.L[:, W], self.norms[W]
-        Z = lower_transposed_times(self.root, L / norms)  # stands for the N rows of the scaled columns
+        L, norms = columns_at(self.L, W), self.norms[W]
+        Z = lower_transposed_times(self.root, L / asfloat64(norms, like=L))  # stands for the N rows of the columns
+        h, G = gathered(self.c @ L, Z.T @ Z)
         units = self.columns.units.with_columns(W, norms, self.means[W])
-        return self.columns.quadratic(self.c @ L / norms, Z.T @ Z), units
+        return self.columns.quadratic(h / norms, G), units
 
     def blocks(
         self, J: np.ndarray, weights: np.ndarray, blocks: Sequence[np.ndarray], skipped: np.ndarray
     ) -> Iterator[Statistics]:
         """The problem of J and each block, with the rows J of G; it does not depend on the weights."""
-        active, size = self.L[:, J], len(J)
-        left = (self.C @ (active / self.norms[J])).T
+        active, xp = columns_at(self.L, J), namespace(self.L)
+        left = (self.C @ (active / asfloat64(self.norms[J], like=active))).T
         barred = self.columns.barred(J, skipped) | (self.norms <= 0)
         for block in blocks:
-            L, W = self.L[:, _as_slice(block)], np.append(J, block)
+            L, W = columns_at(self.L, _as_slice(block)), np.append(J, block)
             norms = np.append(self.norms[J], np.where(barred[block], np.inf, self.norms[block]))
-            # filled and divided in place: new memory costs more than the product
-            G = np.empty((size, len(W)))
-            np.matmul(left, active, out=G[:, :size])
-            np.matmul(left, L, out=G[:, size:])
+            norms, means = (asfloat64(x, like=L) for x in (norms, self.means[W]))
+            G = products_beside(left, active, L)
             G /= norms
-            h = np.concatenate([self.c @ active, self.c @ L]) / norms
-            units = self.columns.units.with_columns(W, norms, self.means[W])
-            yield self.columns.quadratic(h, G), units
+            h = xp.concat([self.c @ active, self.c @ L]) / norms
+            yield self.columns.quadratic(h, G), self.columns.units.with_columns(W, norms, means)
 
 
 def _root(C: np.ndarray) -> np.ndarray:

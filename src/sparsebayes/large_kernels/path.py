@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sparsebayes._array import Array, rows_at
 from sparsebayes._sketches import smallest, uniform
 from sparsebayes.bases.kernel_operator import KernelOperator
 from sparsebayes.bases.low_rank import LowRankOperator
@@ -24,6 +25,7 @@ from sparsebayes.large_kernels.low_rank import LowRankStatistics
 from sparsebayes.large_kernels.sampled_curvature import SampledCurvature
 from sparsebayes.large_kernels.settings import WORKING_SETS, WorkingSetSettings
 from sparsebayes.large_kernels.working_set import End, Model, WorkingSetSearch
+from sparsebayes.rows.devices import on_host, result_beside
 from sparsebayes.rows.memory import summarise
 from sparsebayes.solvers.active_set import ActiveSet, Search
 from sparsebayes.solvers.monitor import FitMonitor
@@ -39,9 +41,9 @@ class KernelPath:
     ----------
     operator : KernelOperator
         The kernel at the rows of the data, (N, M).
-    t : ndarray of shape (N,)
+    t : array of shape (N,)
         Targets.
-    weights : ndarray of shape (N,) or None
+    weights : array of shape (N,) or None
         How often each row counts; None for once.
     fit_intercept : bool
         Whether there is an intercept with a flat prior, which is integrated out.
@@ -55,8 +57,8 @@ class KernelPath:
     """
 
     operator: KernelOperator
-    t: np.ndarray
-    weights: np.ndarray | None
+    t: Array
+    weights: Array | None
     fit_intercept: bool
     noise: NoiseOptions
     settings: WorkingSetSettings = WORKING_SETS
@@ -89,14 +91,20 @@ class KernelPath:
                 break
             through, end = _by_low_rank(search, factor, model)
             if end.agreed:
-                return _result(_within_limit(through, end, solver), monitor)
+                return self._result(_within_limit(through, end, solver), monitor)
             model = end.model
             del factor  # memory, before the next
         if self.operator.fits:
             monitor.path.clear()  # that of a search by low rank, if there was one
-            quadratic, units = summarise(self.operator.dense(), self.t, self.weights, self.fit_intercept)
-            return solve_regression(quadratic, units, self.noise, prior, solver, monitor)
-        return _result(_within_limit(search, _by_columns(search), solver), monitor)
+            statistics = on_host(*summarise(self.operator.dense(), self.t, self.weights, self.fit_intercept))
+            return result_beside(solve_regression(*statistics, self.noise, prior, solver, monitor), self.operator.X)
+        return self._result(_within_limit(search, _by_columns(search), solver), monitor)
+
+    def _result(self, end: End, monitor: FitMonitor) -> Result:
+        """The end of a search in the user's units; only the last working set was scored, not all candidates."""
+        solution = Solution(end.model.state, end.converged)
+        result = replace(report(solution, end.model.units, monitor, end.certificate), candidates=None)
+        return result_beside(result, self.operator.X)
 
     def _suits_low_rank(self, solver: Solver) -> bool:
         """Whether the solver works by rounds, and the noise is not to be held at a guess.
@@ -132,7 +140,7 @@ def _sample(columns: TrueColumns, most: int) -> np.ndarray:
     if operator.fits:
         return every[:: -(-len(every) // most)]
     distinct = every[columns.candidates]
-    return distinct[smallest(uniform(operator.Z[distinct], seed=1), most)]
+    return distinct[smallest(uniform(rows_at(operator.Z, distinct), seed=1), most)]
 
 
 def _without_search(solver: Solver) -> Solver:
@@ -163,9 +171,3 @@ def _by_columns(search: WorkingSetSearch) -> End:
 def _within_limit(search: WorkingSetSearch, end: End, solver: Solver) -> End:
     """The end of a search, within the limit on the number of functions if the solver has one."""
     return search.limited(end, solver) if isinstance(solver, Sized) else end
-
-
-def _result(end: End, monitor: FitMonitor) -> Result:
-    """The end of a search in the user's units; only the last working set was scored, not all candidates."""
-    solution = Solution(end.model.state, end.converged)
-    return replace(report(solution, end.model.units, monitor, end.certificate), candidates=None)

@@ -6,12 +6,14 @@ functions alone, which is all that scores and exchanges need.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from sparsebayes._array import Array, device, gathered, is_numpy, namespace, picked
 from sparsebayes.core.posterior import State
-from sparsebayes.solvers.active_set.exchange import Removals, best_in_each_row, swaps_into
+from sparsebayes.solvers.active_set.exchange import Removals, best_in_each_row, gains_of_swaps
 
 
 @dataclass(frozen=True)
@@ -40,39 +42,73 @@ class CandidateBatch:
         return np.unique(np.concatenate([self.substitutes.ravel(), additions]))
 
 
-def score_block(state: State, functions: np.ndarray, number: int) -> CandidateBatch:
+@dataclass(frozen=True)
+class BlockScores:
+    """The best of a block where it was computed: nothing waits for a device until all blocks are scored.
+
+    functions : the numbers (S + n,) of the functions of the block.
+    arrays : the largest gain, θ and gain of a swap, (3,); the position of the best addition related to each active
+        function and its gain, (S,); the positions of the best substitutes and their Q²/S, (k, S).
+    """
+
+    functions: np.ndarray
+    arrays: tuple[Array, ...]
+
+    def batch(self, largest: np.ndarray, best: np.ndarray, predicted: np.ndarray, *rest: np.ndarray) -> CandidateBatch:
+        """The best of the block, from its arrays on the host."""
+        substitutes, ratio = rest if rest else np.zeros((2, 0, len(best)))
+        related = np.flatnonzero(predicted > 0)
+        gain, theta, swap = largest.tolist()
+        return CandidateBatch(
+            gain=gain,
+            theta=theta,
+            swap=swap,
+            additions=self.functions[best[related].astype(np.int64)],
+            predicted=predicted[related],
+            related=related,
+            substitutes=self.functions[substitutes.astype(np.int64)],
+            ratio=ratio,
+        )
+
+
+def score_block(state: State, functions: np.ndarray, number: int) -> BlockScores:
     """The best of a block.
 
     state : the model in the problem of the block, whose functions have the numbers `functions` (S + n,).
     number : how many substitutes are remembered for each active function.
     """
-    without = Removals(state)
+    without, xp = Removals(state), state.problem.quadratic.xp
     # related to the active function whose deletion would leave most of the candidate unexplained
-    related = np.argmax(without.S, axis=0)
+    related = xp.argmax(without.S, axis=0)
     ratio = without.ratio()
-    substitutes, values = best_in_each_row(ratio, min(number, ratio.shape[1] - state.size))
-    swaps = swaps_into(substitutes[0], without).gain if len(substitutes) else np.zeros(1)
+    number = min(number, int(ratio.shape[1]) - state.size)
+    rest: tuple[Array, ...] = best_in_each_row(ratio, number) if number else ()
+    swaps = gains_of_swaps(rest[0][0, :], without)[1] if number else xp.zeros_like(state.keep_gain)
     gain, theta = state.scores.gain, state.scores.theta
-    best = _best_of_each(gain, related, state.size)
-    return CandidateBatch(
-        gain=float(gain.max()),
-        theta=float(theta.max()),
-        swap=float(swaps.max()),
-        additions=functions[best],
-        predicted=gain[best],
-        related=related[best],
-        substitutes=functions[substitutes],
-        ratio=values,
-    )
+    largest = xp.stack([xp.max(gain), xp.max(theta), xp.max(swaps)])
+    return BlockScores(functions, (largest, *_best_of_each(gain, related, state.size), *rest))
 
 
-def _best_of_each(gain: np.ndarray, group: np.ndarray, groups: int) -> np.ndarray:
-    """The position of the largest gain in each group, if that is positive."""
-    order = np.argsort(gain, kind="stable")
-    best = np.full(groups, -1)
-    best[group[order]] = order  # later ones, with a larger gain, overwrite
-    best = best[best >= 0]
-    return best[gain[best] > 0]
+def collected(blocks: Sequence[BlockScores]) -> list[CandidateBatch]:
+    """The best of each of these blocks, which come to the host together."""
+    arrays = gathered(*(array for block in blocks for array in block.arrays))
+    ends = np.cumsum([len(block.arrays) for block in blocks])
+    starts = ends - [len(block.arrays) for block in blocks]
+    return [block.batch(*arrays[a:b]) for block, a, b in zip(blocks, starts, ends, strict=True)]
+
+
+def _best_of_each(gain: Array, group: Array, groups: int) -> tuple[Array, Array]:
+    """The position of the largest gain in each group, and that gain; 0 if the group has none that is positive."""
+    if is_numpy(gain):
+        order = np.argsort(gain, kind="stable")
+        best = np.full(groups, -1)
+        best[group[order]] = order  # later ones, with a larger gain, overwrite
+        return best, np.where(best >= 0, gain[best], 0.0)
+    xp = namespace(gain)
+    numbers = xp.arange(groups, dtype=group.dtype, device=device(gain))
+    own = xp.where(group[None, :] == numbers[:, None], gain[None, :], 0.0)
+    best = xp.argmax(own, axis=1)
+    return best, picked(own, best)
 
 
 def best_of(batches: list[CandidateBatch], number: int, one_each: bool) -> CandidateBatch:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sparsebayes._array import asfloat64, take, together
 from sparsebayes.core.newton import maximise_jointly
 from sparsebayes.core.noise import GaussianNoise
 from sparsebayes.core.posterior import Problem, State
@@ -23,7 +24,7 @@ from sparsebayes.core.units import Units
 from sparsebayes.large_kernels.columns import TrueColumns
 from sparsebayes.large_kernels.low_rank import LowRankStatistics
 from sparsebayes.large_kernels.sampled_curvature import SampledCurvature
-from sparsebayes.large_kernels.scoring import CandidateBatch, best_of, score_block
+from sparsebayes.large_kernels.scoring import CandidateBatch, best_of, collected, score_block
 from sparsebayes.large_kernels.settings import Pace, WorkingSetSettings
 from sparsebayes.solvers.certificate import Certificate, certify
 from sparsebayes.solvers.sized import Sized
@@ -51,7 +52,8 @@ class Model:
 
     def carried(self, problem: Problem, units: Units, positions: np.ndarray) -> State:
         """The same model in a problem that has its functions at these positions: the same α for the user."""
-        alpha = self.state.alpha * self.units.unit[self.state.J] / units.unit[positions]
+        unit = take(units.unit, positions)
+        alpha = asfloat64(self.state.alpha * self.units.unit[self.state.J], like=unit) / unit
         return problem.start(positions, alpha, self.state.beta)
 
 
@@ -197,13 +199,14 @@ class WorkingSetSearch:
     def score(self, model: Model, candidates: np.ndarray, skipped: np.ndarray = NONE) -> CandidateBatch:
         """A scoring pass over these candidates but those skipped."""
         active, settings = model.functions, self.settings
-        blocks = _blocks(candidates, settings.block_elements // len(active))
+        elements = together(settings.block_elements, self.scored.beside)
+        blocks = _blocks(candidates, elements // len(active))
         scores = []
         for quadratic, units in self.scored.blocks(active, model.weights, blocks, skipped):
             state = model.carried(self._problem(quadratic, units), units, np.arange(len(active)))
             scores.append(score_block(state, units.kept, self.remembered))
         self.monitor.note("scored", len(candidates), model.state)
-        return best_of(scores, self.remembered, one_each=self.many)
+        return best_of(collected(scores), self.remembered, one_each=self.many)
 
     def _round(self, model: Model, batch: CandidateBatch, effort: Effort) -> tuple[Model, float]:
         """What the solver makes of a batch, and the nats that gains."""

@@ -20,10 +20,15 @@ from sparsebayes._array import (
     asfloat64,
     at_least,
     column_squares,
+    is_numpy,
     lower_transposed_times,
+    namespace,
+    picked,
     row_squares,
     take,
     to_numpy,
+    without_picked,
+    zeroed,
 )
 from sparsebayes.core.groups import GroupedState, spectra
 from sparsebayes.core.posterior import State
@@ -53,20 +58,18 @@ class Removals:
             self.q = at_least(change, 0.0) ** 0.5
         self.S += scores.S[None, :]
 
-    def ratio(self) -> np.ndarray:
+    def ratio(self) -> Array:
         """q²/S, with which the gain of adding a function grows, (S, M); 0 for the active ones."""
         ratio = self.q * self.q
         ratio /= self.S
-        ratio = to_numpy(ratio)
-        ratio[:, self.state.J] = 0.0
-        return ratio
+        if is_numpy(ratio):
+            ratio[:, self.state.J] = 0.0
+            return ratio
+        return ratio * zeroed(namespace(ratio).ones_like(ratio[0, :]), self.state.J)[None, :]
 
-    def factors(self, into: np.ndarray) -> tuple[Array, Array]:
+    def factors(self, into: Array) -> tuple[Array, Array]:
         """(s, q) of one function `into` (S,) for each deleted one."""
-        each = np.arange(self.state.size)
-        return asfloat64(to_numpy(self.S)[each, into], like=self.state.alpha), asfloat64(
-            to_numpy(self.q)[each, into], like=self.state.alpha
-        )
+        return picked(self.S, into), picked(self.q, into)
 
 
 class GroupRemovals:
@@ -119,23 +122,24 @@ def removals(state: State) -> Removals | GroupRemovals:
     return GroupRemovals(state) if isinstance(state, GroupedState) else Removals(state)
 
 
-def best_in_each_row(ratio: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
+def best_in_each_row(ratio: Array, number: int) -> tuple[Array, Array]:
     """The columns of the `number` largest values of every row, and these values, each (number, rows).
 
     The values are set to 0 in `ratio`.
     """
-    each, values = np.arange(len(ratio)), np.empty((number, len(ratio)))
-    best = np.empty(values.shape, dtype=np.int64)
-    for k in range(number):
-        best[k] = np.argmax(ratio, axis=1)
-        values[k] = ratio[each, best[k]]
-        ratio[each, best[k]] = 0.0
-    return best, values
+    best, values = [], []
+    for _ in range(number):
+        best.append(namespace(ratio).argmax(ratio, axis=1))
+        values.append(picked(ratio, best[-1]))
+        ratio = without_picked(ratio, best[-1])
+    if not number:
+        return np.zeros((0, ratio.shape[0]), dtype=np.int64), np.zeros((0, ratio.shape[0]))
+    return namespace(ratio).stack(best), namespace(ratio).stack(values)
 
 
 def substitutes(state: State, number: int) -> np.ndarray:
     """The functions that would gain most without one of the active functions, `number` for each."""
-    ratio = removals(state).ratio()
+    ratio = to_numpy(removals(state).ratio())
     best, values = best_in_each_row(ratio, min(number, ratio.shape[1] - state.size))
     return np.unique(best[values > 0])
 
@@ -152,22 +156,28 @@ class Swaps:
 def best_swaps(state: State) -> Swaps:
     """The best of all candidates for every active function."""
     without = removals(state)
-    return swaps_into(np.argmax(without.ratio(), axis=1), without)
+    ratio = without.ratio()
+    return swaps_into(namespace(ratio).argmax(ratio, axis=1), without)
 
 
-def swaps_into(into: np.ndarray, without: Removals | GroupRemovals) -> Swaps:
+def swaps_into(into: Array, without: Removals | GroupRemovals) -> Swaps:
     """Every active function for the function `into` (S,).
 
     The gain is the change of the objective with the other precisions and the noise fixed.
     """
+    return Swaps(to_numpy(into), *map(to_numpy, gains_of_swaps(into, without)))
+
+
+def gains_of_swaps(into: Array, without: Removals | GroupRemovals) -> tuple[Array, Array]:
+    """α and gain (S,) of every active function's swap for the function `into` (S,), where the scores are."""
     state = without.state
     prior, beta = state.problem.prior, state.beta
     s, q = without.factors(into)
-    unit = take(state.problem.unit, into)
+    unit = namespace(state.problem.unit).take(state.problem.unit, into)
     alpha = prior.maximise(s, q, beta, unit)
-    gain = to_numpy(prior.gain(alpha, s, q, beta, unit) - state.keep_gain)
-    alpha = to_numpy(alpha)
-    return Swaps(into, alpha, np.where(np.isfinite(alpha), gain, 0.0))
+    gain = prior.gain(alpha, s, q, beta, unit) - state.keep_gain
+    xp = namespace(gain)
+    return alpha, xp.where(xp.isfinite(alpha), gain, 0.0)
 
 
 def swapped(state: State, positions: np.ndarray, swaps: Swaps) -> State | None:
