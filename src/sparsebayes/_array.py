@@ -82,6 +82,8 @@ def require_real(x: Any, name: str) -> None:
 
 def index(J: Any, like: Array) -> Array:
     """The integer indices J as an array in the namespace and on the device of `like`."""
+    if is_foreign(J):
+        return J
     xp = namespace(like)
     return xp.asarray(np.asarray(J, dtype=np.int64), device=device(like))
 
@@ -213,6 +215,11 @@ def float_bits(X: Array) -> Array:
         return (X if array_api_compat.is_jax_array(X) else xp.asarray(X, copy=True)).view(xp.int64)
     # the standard has no way to look at bits: through the host
     return xp.asarray(to_numpy(X).view(np.int64), device=device(X))
+
+
+def positions(mask: Array) -> Array:
+    """Where a mask (n,) is set, as indices in its own library."""
+    return namespace(mask).nonzero(mask)[0]
 
 
 def submatrix(A: Array, rows: Indices, columns: Indices) -> Array:

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from sparsebayes._array import Array, device, namespace, take
+from sparsebayes._array import Array, asfloat64, device, is_foreign, namespace, take
 from sparsebayes.bases.contract import Basis, BoundBasis, ListedBasis, as_points, check_finite
 from sparsebayes.bases.kernels.products import FAR
 from sparsebayes.bases.kernels.scales import OneOrEach, Origin, about, check_degree, resolve_origin
 from sparsebayes.bases.names import Product, input_names, monomial
-from sparsebayes.bases.operators import DenseOperator, Operator
+from sparsebayes.bases.operators import Operator
+from sparsebayes.bases.single_operator import dense_operator
 from sparsebayes.bases.sparse_operator import SparseOperator
 from sparsebayes.bases.transformed import BoundTransformed, fitted_transformer, transformed
 
@@ -59,7 +60,7 @@ class Columns(Basis):
             columns = Columns(degree, origin=self.origin).bind(Z)
             return BoundTransformed(own, columns, int(X.shape[1]), int(Z.shape[1]), dense=degree > 1)
         origin: OneOrEach = 0.0
-        if degree > 1 or not scipy.sparse.issparse(X):
+        if degree > 1 or not (scipy.sparse.issparse(X) or is_foreign(X)):
             X = as_points(X)
         if degree > 1 and X.shape[0]:
             origin = resolve_origin(self.origin, X, 0.5, FAR)
@@ -100,9 +101,11 @@ class BoundColumns(ListedBasis):
         sparse = self._sparse_columns(X)
         if sparse is not None:
             return sparse.toarray().astype(np.float64, copy=False)
+        if self.functions.shape[1] == 1 and is_foreign(X):  # so that only what is needed becomes float64
+            return asfloat64(self._own_columns(X))
         X = as_points(X, self.n_inputs)
         if self.functions.shape[1] == 1:
-            return X if self._is_every_input() else take(X, self.functions[:, 0], axis=1)
+            return self._own_columns(X)
         with np.errstate(over="ignore", invalid="ignore"):  # the error names the basis
             return check_finite(self._products(X), "Columns")
 
@@ -136,7 +139,16 @@ class BoundColumns(ListedBasis):
     def operator(self, X: Array) -> Operator:
         """Φ at the rows of X; a sparse X stays sparse."""
         sparse = self._sparse_columns(X)
-        return DenseOperator(self(X)) if sparse is None else SparseOperator(sparse)
+        if sparse is not None:
+            return SparseOperator(sparse)
+        single = self.functions.shape[1] == 1 and is_foreign(X)
+        return dense_operator(self._own_columns(X) if single else self(X))
+
+    def _own_columns(self, X: Array) -> Array:
+        """The columns of X that are functions of degree 1, as they are."""
+        if X.shape[1] != self.n_inputs:
+            raise ValueError(f"X must have {self.n_inputs} columns as in training, got {X.shape[1]}.")
+        return X if self._is_every_input() else take(X, self.functions[:, 0], axis=1)
 
     def _sparse_columns(self, X: Any) -> Any:
         """The columns of a sparse X that are functions; None for a dense X and for products of columns."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sparsebayes import _array
-from sparsebayes._array import Array, Indices, asfloat64, columns_at, is_numpy, namespace, take, to_numpy
+from sparsebayes._array import Array, Indices, asfloat64, columns_at, is_foreign, is_numpy, namespace, take, to_numpy
 from sparsebayes.core.units import without_constants
 
 if TYPE_CHECKING:
@@ -91,11 +91,14 @@ class Operator(ABC):
         Number of elements of Φ that are processed together: few enough to stay in the cache.
     is_sparse : bool
         Whether only few of its columns may be made dense at a time.
+    is_wide : bool
+        Whether its columns take more memory than the operator has for them, so that they come in batches.
     """
 
     shape: tuple[int, int]
     orthonormal: bool = False
     is_sparse: bool = False
+    is_wide: bool = False
     is_formed: bool = True
     block_elements: int = 1 << 19
 
@@ -239,6 +242,8 @@ class DenseOperator(Operator):
     def __init__(self, Phi: Array) -> None:
         self.Phi = asfloat64(Phi)
         self.shape = (int(Phi.shape[0]), int(Phi.shape[1]))
+        if is_foreign(Phi):
+            self.block_elements = _array.together(self.block_elements, Phi)
 
     def columns(self, J: Indices) -> Array:
         """Φ[:, J]."""

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from sparsebayes._array import Array, Indices, namespace, take
-from sparsebayes.bases.operators import DenseOperator, Operator
+from sparsebayes.bases.operators import Operator
+from sparsebayes.bases.single_operator import dense_operator
 from sparsebayes.bases.sparse_operator import SparseOperator
 
 
@@ -103,4 +104,4 @@ def as_operator(Phi: Any) -> Operator:
     """
     if isinstance(Phi, Operator):
         return Phi
-    return SparseOperator(Phi) if hasattr(Phi, "tocsc") else DenseOperator(Phi)
+    return SparseOperator(Phi) if hasattr(Phi, "tocsc") else dense_operator(Phi)

@@ -9,17 +9,27 @@ import numpy as np
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 
+from sparsebayes._array import Array, beside, is_foreign, namespace, take, to_numpy
 from sparsebayes.laplace import number_classes
+from sparsebayes.laplace.classes import codes_of, column_sums, is_float
+from sparsebayes.rows.kinds import following
 from sparsebayes.rows.sources import in_memory
 from sparsebayes.rows.validation import as_vector, check_length, refuse_masked, require_finite, require_targets
 
 
-def check_labels(y: Any, n: int) -> np.ndarray:
-    """y as n labels of any type that can be sorted; none missing, and no real numbers other than integers."""
+def check_labels(y: Any, n: int, like: Array | None = None) -> Array:
+    """y as n labels of any type that can be sorted; none missing, and no real numbers other than integers.
+
+    like : validated inputs, which labels of another library are put beside; None for the host.
+    """
     require_targets(y)
     refuse_masked(y, "y")
-    y = as_vector(in_memory(y))
+    y = as_vector(following(in_memory(y), like, "y"))
     check_length(y, n)
+    if is_foreign(y):
+        return _check_numbers(y)
+    if like is not None and is_foreign(like) and y.dtype.kind in "biuf":
+        return _check_numbers(beside(y, like))
     if y.dtype.kind == "f":
         require_finite(y, "y")
     missing = [_is_missing(label) for label in y] if y.dtype.kind in "OmM" else []
@@ -33,7 +43,19 @@ def check_labels(y: Any, n: int) -> np.ndarray:
     return y
 
 
-def require_two_classes(y: np.ndarray) -> None:
+def _check_numbers(y: Array) -> Array:
+    """Labels of another library, which are numbers: whole ones."""
+    if is_float(y):
+        require_finite(y, "y")
+        xp = namespace(y)
+        if not bool(xp.all(y == xp.round(y))):
+            raise ValueError(
+                "Unknown label type: continuous. y must hold labels of classes, got real numbers that are not whole."
+            )
+    return y
+
+
+def require_two_classes(y: Array) -> None:
     """Raise ValueError unless the rows of positive weight have at least two classes."""
     classes, _ = number_classes(y)
     if len(classes) < 2:
@@ -43,7 +65,7 @@ def require_two_classes(y: np.ndarray) -> None:
         )
 
 
-def weigh_classes(class_weight: Any, y: np.ndarray, weights: np.ndarray | None) -> np.ndarray | None:
+def weigh_classes(class_weight: Any, y: Array, weights: Array | None) -> Array | None:
     """The weight of each row (n,), its sample weight times that of its class; None if all count once.
 
     "balanced" gives a class n / (number of classes · n_class), rows counted by their sample weights, so that
@@ -53,14 +75,22 @@ def weigh_classes(class_weight: Any, y: np.ndarray, weights: np.ndarray | None) 
         return weights
     classes, codes = number_classes(y)
     if isinstance(class_weight, str) and class_weight == "balanced":
-        counts = np.bincount(codes, weights, len(classes))
+        counts = counts_of(codes, weights, len(classes))
         present = counts > 0
         each = counts.sum() / (present.sum() * np.where(present, counts, 1.0))
     else:
-        each = compute_class_weight(class_weight, classes=classes, y=y)
+        each = compute_class_weight(class_weight, classes=classes, y=classes)  # which looks at what classes there are
     if not np.all((each >= 0) & np.isfinite(each)):
         raise ValueError(f"class_weight must hold finite numbers >= 0, got {class_weight!r}.")
-    return each[codes] if weights is None else each[codes] * weights
+    own = take(beside(each, codes), codes) if is_foreign(codes) else each[codes]
+    return own if weights is None else beside(own, weights) * weights
+
+
+def counts_of(codes: Array, weights: Array | None, K: int) -> np.ndarray:
+    """How often each of K classes counts, (K,), from the numbers of the classes of the rows."""
+    if not is_foreign(codes):
+        return np.bincount(codes, None if weights is None else to_numpy(weights), K)
+    return to_numpy(column_sums(codes_of(codes, K), weights))
 
 
 def _is_missing(label: Any) -> bool:

@@ -7,16 +7,25 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.metrics import accuracy_score
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from sparsebayes._array import asfloat64, beside, columns_at, is_foreign, namespace, take, to_numpy
 from sparsebayes.bases import BoundBasis, Columns
 from sparsebayes.estimators._callbacks import reports_to_callbacks
 from sparsebayes.estimators._classes import check_labels, require_two_classes, weigh_classes
 from sparsebayes.estimators._dask import fit_labels_on_dask, predicts_lazily
 from sparsebayes.estimators._dask_kernels import fit_kernel_classifier
 from sparsebayes.estimators._docs import documented
-from sparsebayes.estimators._fitted import Fitted, all_or_nothing, of_batches, of_columns, publish
+from sparsebayes.estimators._fitted import (
+    Fitted,
+    all_or_nothing,
+    of_batches,
+    of_columns,
+    on_host_together,
+    publish,
+)
 from sparsebayes.estimators._model import SparseModel
 from sparsebayes.estimators._moderation import Coverage, Moderation, sparse_process
 from sparsebayes.estimators._order import ClassOrder, row_order
@@ -33,8 +42,9 @@ from sparsebayes.estimators._training import (
     sorted_rows,
     training_rows,
 )
-from sparsebayes.estimators._validation import check_inputs
+from sparsebayes.estimators._validation import check_inputs, like_of
 from sparsebayes.laplace import Bernoulli, Multinomial, check_class_groups, link_inputs, number_classes
+from sparsebayes.rows.kinds import follows
 from sparsebayes.rows.sources import is_dask
 from sparsebayes.rows.validation import LEAST_ROWS, check_weights
 from sparsebayes.scale_learning import LaplaceEvidence, input_relevance, learn_scales
@@ -53,8 +63,10 @@ class SparseClassification(ClassifierMixin, SparseModel):
     def _training_rows(self, X: Any, y: Any, sample_weight: Any) -> Rows:
         """The rows of positive weight, validated, of at least two classes."""
         X = check_inputs(self, X, fitting=True, least=LEAST_ROWS)
-        y = check_labels(y, X.shape[0])
-        weights = weigh_classes(self.class_weight, y, check_weights(sample_weight, len(y)))
+        n, like = int(X.shape[0]), like_of(X)
+        y = check_labels(y, n, like)
+        weights = weigh_classes(self.class_weight, y, check_weights(sample_weight, n, like=like))
+        weights = weights if weights is None or like is None else asfloat64(weights, like=like)
         rows = training_rows(self, X, y, weights)
         require_two_classes(rows.y)
         return rows
@@ -66,6 +78,10 @@ class SparseClassification(ClassifierMixin, SparseModel):
         only enter into sums.
         """
         pairwise = get_tags(self).input_tags.pairwise
+        if is_foreign(rows.X) and not kernel:
+            classes = ClassOrder.on_device(rows.X, rows.y, rows.weights)
+            check_class_groups(self.groups, classes.outputs)
+            return replace(rows, y=classes.codes), classes
         order, group = (rows.places, rows.places) if pairwise else row_order(rows.X)
         classes = ClassOrder.of(rows.y, rows.weights, order, group)
         check_class_groups(self.groups, classes.outputs)
@@ -105,7 +121,8 @@ class SparseClassification(ClassifierMixin, SparseModel):
         ndarray of shape (n_queries, n_classes)
             In the order of `classes_`.
         """
-        return np.exp(self.predict_log_proba(X))
+        log_p = self.predict_log_proba(X)
+        return namespace(log_p).exp(log_p)
 
     @predicts_lazily
     def predict_log_proba(self, X: Any) -> np.ndarray:
@@ -142,18 +159,44 @@ class SparseClassification(ClassifierMixin, SparseModel):
             Labels out of `classes_`.
         """
         outputs = self._outputs(X)
-        chosen = (outputs[:, 0] > 0).astype(int) if outputs.shape[1] == 1 else outputs.argmax(axis=1)
-        return self.classes_[chosen]
+        xp, classes = namespace(outputs), self._fitted.result.classes
+        chosen = xp.astype(outputs[:, 0] > 0, xp.int64) if outputs.shape[1] == 1 else xp.argmax(outputs, axis=1)
+        if is_foreign(chosen) and classes.dtype.kind in "biuf":
+            return take(beside(classes, chosen), chosen)
+        return classes[to_numpy(chosen)]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of labels that `predict` gives right.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_queries, n_features)
+            Where to predict.
+        y : array-like of shape (n_queries,)
+            The labels there.
+        sample_weight : array-like of shape (n_queries,), optional
+            How often each row counts.
+
+        Returns
+        -------
+        float
+            The accuracy.
+        """
+        if not follows(X):
+            return super().score(X, y, sample_weight)
+        labels, predicted, weights = on_host_together(y, self.predict(X), sample_weight)
+        return float(accuracy_score(labels, predicted, sample_weight=weights))
 
     def _outputs(self, X: Any) -> np.ndarray:
         """The outputs that the link turns into probabilities, (n, K), a batch of rows at a time."""
         check_is_fitted(self)
-        fitted, result = self._fitted, self._fitted.result
-        size, outputs, moderated = len(result.mean), result.outputs, bool(self.moderated)
+        fitted = self._fitted.for_queries(X)
+        result = fitted.result
+        size, outputs, moderated = result.mean.shape[0], result.outputs, bool(self.moderated)
         moderation: Moderation = fitted.moderation if moderated and fitted.moderation else Moderation()
 
         def posterior(rows: Any) -> np.ndarray:
-            return link_inputs(result, fitted.basis(rows)[:, fitted.position], moderated)
+            return link_inputs(result, columns_at(fitted.basis(rows), fitted.position), moderated)
 
         def evaluate(rows: Any) -> tuple[np.ndarray]:
             return (moderation.outputs(rows, posterior, result.likelihood, getattr(self, "calibrated", False)),)
@@ -165,7 +208,7 @@ def _fit_labels(model: Any, candidates: Candidates, rows: Rows, classes: ClassOr
     """The fitted model of labels: one output for two classes, one for each of more."""
     likelihood, groups = Bernoulli() if classes.outputs == 1 else Multinomial(), classes.ordered(model.groups)
     result = fit_candidates(model, candidates, rows, monitor, likelihood=likelihood, groups=groups)
-    return Fitted.of(candidates, classes.restored(result), len(rows.y), rows.columns)
+    return Fitted.of(candidates, classes.restored(result), int(rows.y.shape[0]), rows.columns)
 
 
 def _publish(model: Any, candidates: Candidates, fitted: Fitted, **more: Any) -> None:

@@ -72,7 +72,8 @@ class Fitted:
 
     def published(self, value: Any) -> Any:
         """An array as a fitted attribute: in the library and on the device of the training rows."""
-        return value if self.kind is None or not isinstance(value, np.ndarray) else beside(value, self.kind)
+        numbers = isinstance(value, np.ndarray) and value.dtype.kind in "biufc"  # labels may be strings
+        return beside(value, self.kind) if numbers and self.kind is not None else value
 
     def query(self, X: Any) -> Any:
         """Validated inputs as the basis takes them."""
@@ -131,7 +132,7 @@ def publish(estimator: Any, candidates: Candidates, fitted: Fitted, **attributes
         attributes["candidates_"] = replace(scores, function=candidates.numbers[scores.function])
     for name, value in attributes.items():
         if value is not None:
-            setattr(estimator, name, value if name == "classes_" else fitted.published(value))
+            setattr(estimator, name, fitted.published(value))
 
 
 def forget(estimator: Any) -> None:
@@ -154,6 +155,11 @@ def require_same_kind(estimator: Any, X: Any, method: str) -> None:
         f"X of {name}.{method}() must use the same namespace and device as in fit with array_api_dispatch=True: got "
         f"{described(X)}, and {known} in fit; convert X, or fit again."
     )
+
+
+def on_host_together(*arrays: Any) -> tuple[Any, ...]:
+    """Arrays of any library as NumPy arrays, everything else as it is."""
+    return tuple(to_numpy(each) if is_foreign(each) else each for each in arrays)
 
 
 def query_batches(estimator: Any, X: Any, width: int, most: int | None = None) -> Iterator[Any]:

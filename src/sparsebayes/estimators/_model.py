@@ -60,5 +60,5 @@ class SparseModel(WithFormula, FittedRepresentation, CallbackSupportMixin, BaseE
         tags.input_tags.pairwise = (
             kernel.pairwise if isinstance(kernel, Basis) else isinstance(kernel, str) and kernel == "precomputed"
         )
-        tags.array_api_support = not hasattr(self, "kernel") and hasattr(self, "likelihood")
+        tags.array_api_support = not hasattr(self, "kernel")
         return tags

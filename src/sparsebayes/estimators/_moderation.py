@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
+from sparsebayes._array import beside
 from sparsebayes.bases import BoundBasis
 from sparsebayes.bases.low_rank import greedy_cholesky, kernel_diagonal
 from sparsebayes.estimators._training import Rows
@@ -65,6 +66,10 @@ class Coverage:
             return None
         return cls(basis, root, own, least, shares)
 
+    def beside(self, X: Any) -> Coverage:
+        """The same in the library and on the device of queries X."""
+        return replace(self, basis=self.basis.beside(X))
+
     def doubt(self, X: np.ndarray) -> np.ndarray:
         """t of each query, (n,)."""
         half = scipy.linalg.solve_triangular(self.root, self.basis(X).T, lower=True, check_finite=False)
@@ -97,6 +102,10 @@ class ProcessOutput:
         """f at queries, (n, 1)."""
         return (self.basis(X) @ self.weights + self.intercept)[:, None]
 
+    def beside(self, X: Any) -> ProcessOutput:
+        """The same in the library and on the device of queries X."""
+        return replace(self, basis=self.basis.beside(X), weights=beside(self.weights, X))
+
     def negated(self) -> ProcessOutput:
         """The same with the classes exchanged."""
         return replace(self, weights=-self.weights, intercept=-self.intercept)
@@ -108,6 +117,11 @@ class Moderation:
 
     process: ProcessOutput | None = None
     coverage: Coverage | None = None
+
+    def beside(self, X: Any) -> Moderation:
+        """The same in the library and on the device of queries X."""
+        process = None if self.process is None else self.process.beside(X)
+        return Moderation(process, None if self.coverage is None else self.coverage.beside(X))
 
     def outputs(self, X: Any, posterior: Callable[[Any], np.ndarray], likelihood: Any, calibrated: bool) -> np.ndarray:
         """The outputs (n, K) at queries; `posterior` gives those of the sparse model."""

@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
+from sparsebayes._array import Array, beside, namespace, positions, take
 from sparsebayes.core.result import Result
 from sparsebayes.laplace import number_classes
+from sparsebayes.laplace.classes import codes_of, column_sums
 from sparsebayes.solvers.candidates import CandidateScores
 
 Places = tuple[np.ndarray, np.ndarray]  # distinct rows of a class, and their weights
@@ -65,12 +67,12 @@ class ClassOrder:
 
     labels : the classes in ascending order, as the user sees them.
     places : (K,) the place in `labels` of each class in the order of the fit.
-    codes : (n,) the class of each row, numbered in the order of the fit.
+    codes : (n,) the class of each row, numbered in the order of the fit, beside X.
     """
 
     labels: np.ndarray
     places: np.ndarray
-    codes: np.ndarray
+    codes: Array
 
     @classmethod
     def of(cls, y: np.ndarray, weights: np.ndarray | None, order: np.ndarray, group: np.ndarray) -> ClassOrder:
@@ -90,6 +92,14 @@ class ClassOrder:
         ranked = sorted(enumerate(where), key=cmp_to_key(_compared))
         places = np.asarray([place for place, _ in ranked])
         return cls(labels, places, np.argsort(places)[numbers])
+
+    @classmethod
+    def on_device(cls, X: Array, y: Array, weights: Array | None) -> ClassOrder:
+        """The same order for inputs X (n, d) of another library, whose rows are not sorted and stay where they are."""
+        labels, numbers = number_classes(y)
+        numbers = beside(numbers, X)
+        places = _places_on_device(X, numbers, weights, len(labels))
+        return cls(labels, places, take(beside(np.argsort(places), X), numbers))
 
     @property
     def outputs(self) -> int:
@@ -118,6 +128,31 @@ class ClassOrder:
             candidates=None if scores is None else replace(scores, output=places[scores.output]),
             classes=self.labels,
         )
+
+
+def _places_on_device(X: Array, numbers: Array, weights: Array | None, K: int) -> np.ndarray:
+    """The classes in the order of their first rows; of several that have it, the one that has more of it."""
+    xp, places = namespace(X), list[int]()
+    rows = positions(numbers >= 0)  # of the classes that are left
+    while len(places) < K - 1:
+        first = _first_rows(X, numbers, rows)
+        own = take(numbers, first)
+        counts = column_sums(codes_of(own, K), None if weights is None else take(weights, first))
+        places.append(int(xp.argmax(counts)))
+        rows = take(rows, positions(take(numbers, rows) != places[-1]))
+    return np.asarray([*places, *np.setdiff1d(np.arange(K), places)])
+
+
+def _first_rows(X: Array, numbers: Array, rows: Array) -> Array:
+    """Those of the rows that come first in lexicographic order, as far as it takes to tell which class they are of."""
+    xp = namespace(X)
+    for column in range(int(X.shape[1])):
+        values = take(X[:, column], rows)
+        rows = take(rows, positions(values == xp.min(values)))
+        own = take(numbers, rows)
+        if bool(xp.all(own == own[0])):
+            break
+    return rows
 
 
 def _negated(result: Result) -> Result:

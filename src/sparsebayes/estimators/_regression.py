@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
+from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from sparsebayes.core.noise import GaussianNoise
@@ -16,7 +17,14 @@ from sparsebayes.estimators._error_bars import (
     SMALL_BLOCK,
     ErrorBars,
 )
-from sparsebayes.estimators._fitted import Fitted, check_range, finite_at, of_batches, publish
+from sparsebayes.estimators._fitted import (
+    Fitted,
+    check_range,
+    finite_at,
+    of_batches,
+    on_host_together,
+    publish,
+)
 from sparsebayes.estimators._model import SparseModel
 from sparsebayes.estimators._outputs import intercept_of, noise_of, predict_each
 from sparsebayes.estimators._parts import model_of_parts
@@ -28,6 +36,7 @@ from sparsebayes.estimators._training import (
     training_rows,
 )
 from sparsebayes.estimators._validation import check_inputs, check_noise, is_gaussian, like_of, require_rows
+from sparsebayes.rows.kinds import follows
 from sparsebayes.rows.known_noise import NoiseOfRows
 from sparsebayes.rows.validation import (
     LEAST_ROWS,
@@ -116,6 +125,28 @@ class SparseRegression(RegressorMixin, SparseModel):
             lambda rows: ((columns := fitted.basis(rows)) @ weights + intercept, bars.std(rows, columns)),
             max(bars.n, SMALL_BLOCK) if bars.n else None,
         )
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The coefficient of determination R² of the predictions.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_queries, n_features)
+            Where to predict.
+        y : array-like of shape (n_queries,) or (n_queries, n_outputs)
+            The targets there.
+        sample_weight : array-like of shape (n_queries,), optional
+            How often each row counts.
+
+        Returns
+        -------
+        float
+            1 less the mean square error, divided by the variance of y.
+        """
+        if not follows(X):
+            return super().score(X, y, sample_weight)
+        targets, predicted, weights = on_host_together(y, self.predict(X), sample_weight)
+        return float(r2_score(targets, predicted, sample_weight=weights))
 
     @predicts_lazily
     def predict_interval(self, X: Any, level: float = 0.95, parts: Any = None) -> tuple[np.ndarray, np.ndarray]:

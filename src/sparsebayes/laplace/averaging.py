@@ -21,8 +21,9 @@ from typing import NamedTuple
 import numpy as np
 import scipy.linalg
 
-from sparsebayes._array import asfloat64, to_numpy
+from sparsebayes._array import Array, asfloat64, at_least, beside, is_foreign, namespace, row_squares, to_numpy
 from sparsebayes.core.result import Result
+from sparsebayes.laplace.by_width import by_width
 from sparsebayes.laplace.mode import Mode
 from sparsebayes.laplace.rows import LaplaceRows
 from sparsebayes.laplace.settings import LAPLACE, LaplaceSettings
@@ -37,19 +38,19 @@ RIDGE = 1e-13  # of the mean diagonal: what rounding may take from a precision
 class Expectations(NamedTuple):
     """E log p(y|f), E p and E p(1−p) over f ~ N(m, v) at each row, (N,) each."""
 
-    log_prob: np.ndarray
-    p: np.ndarray
-    slope: np.ndarray
+    log_prob: Array
+    p: Array
+    slope: Array
 
 
-def expectations(y: np.ndarray, m: np.ndarray, v: np.ndarray) -> Expectations:
+def expectations(y: Array, m: Array, v: Array) -> Expectations:
     """Expectations of a logistic likelihood by the trapezium rule.
 
     Parameters
     ----------
-    y : ndarray of shape (N,)
+    y : array of shape (N,)
         Labels, 0 or 1.
-    m, v : ndarray of shape (N,)
+    m, v : array of shape (N,)
         Mean and variance of f.
 
     Returns
@@ -57,21 +58,23 @@ def expectations(y: np.ndarray, m: np.ndarray, v: np.ndarray) -> Expectations:
     Expectations
         E log p(y|f), E p and E p(1−p), p = 1/(1+exp(−f)).
     """
-    width = np.sqrt(np.maximum(v, 0.0))
-    found = Expectations(*(np.zeros(len(m)) for _ in range(3)))
-    needed = np.searchsorted(WIDTHS, width)
-    for k, nodes in enumerate(NODES):
-        rows = np.flatnonzero(needed == k)
-        z = np.linspace(-REACH, REACH, nodes)
-        weights = np.exp(-0.5 * z**2)
-        weights /= weights.sum()
-        for point, weight in zip(z, weights, strict=True):
-            f = m[rows] + point * width[rows]
-            small = np.exp(-np.abs(f))
-            found.p[rows] += weight * np.where(f > 0, 1.0, small) / (1 + small)
-            found.slope[rows] += weight * small / (1 + small) ** 2
-            found.log_prob[rows] += weight * (np.minimum((2 * y[rows] - 1) * f, 0.0) - np.log1p(small))
-    return found
+    width = namespace(v).sqrt(at_least(v, 0.0))
+    return Expectations(*by_width(width, WIDTHS, NODES, (y, m, width), _by_trapezium))
+
+
+def _by_trapezium(nodes: int, y: Array, m: Array, width: Array) -> tuple[Array, Array, Array]:
+    """The expectations (see `Expectations`) by this many nodes."""
+    xp = namespace(m)
+    z = np.linspace(-REACH, REACH, nodes)
+    weights = np.exp(-0.5 * z**2)
+    log_prob, p, slope = xp.zeros_like(m), xp.zeros_like(m), xp.zeros_like(m)
+    for point, weight in zip(z.tolist(), (weights / weights.sum()).tolist(), strict=True):
+        f = m + point * width
+        small = xp.exp(-xp.abs(f))
+        p += weight * xp.where(f > 0, xp.ones_like(small), small) / (1 + small)
+        slope += weight * small / (1 + small) ** 2
+        log_prob += weight * (xp.clip((2 * y - 1) * f, None, 0.0) - xp.log1p(small))
+    return log_prob, p, slope
 
 
 @dataclass(eq=False)
@@ -80,11 +83,12 @@ class NearestGaussian:
 
     Phi : (N, D) the functions, and a column of ones if there is an intercept.  y, counts : (N,).
     alpha : (D,) precisions, 0 of an intercept.
+    The rows stay where they are; what is said of the weights is on the host.
     """
 
-    Phi: np.ndarray
-    y: np.ndarray
-    counts: np.ndarray
+    Phi: Array
+    y: Array
+    counts: Array
     alpha: np.ndarray
     settings: LaplaceSettings = LAPLACE
 
@@ -93,27 +97,28 @@ class NearestGaussian:
 
         V⁻¹ moves a share of the way, which is halved where the standard deviations of f swing back.
         """
-        spread, share, last = np.zeros(len(self.y)), 1.0, np.zeros(len(self.y))
+        xp = namespace(self.y)
+        spread, share, last = xp.zeros_like(self.y), 1.0, xp.zeros_like(self.y)
         mean, precision = self.mean_at(mean, spread, 2)
         for _ in range(self.settings.averaging_steps):
-            used, before, spread = precision, spread, np.sqrt(self._variances(precision))
+            used, before, spread = precision, spread, xp.sqrt(self._variances(precision))
             change = (spread - before) / (1 + spread)
-            if np.max(np.abs(change)) < self.settings.averaging_tolerance * share:
+            if float(xp.max(xp.abs(change))) < self.settings.averaging_tolerance * share:
                 break
-            share = max(0.5 * share, LEAST_SHARE) if change @ last < 0 else min(GROWTH * share, 1.0)
+            share = max(0.5 * share, LEAST_SHARE) if float(change @ last) < 0 else min(GROWTH * share, 1.0)
             last = change
             mean, goal = self.mean_at(mean, spread**2, 2)
             precision = precision + share * (goal - precision)
         mean, _ = self.mean_at(mean, spread**2, self.settings.newton_steps)
         return mean, used
 
-    def mean_at(self, mean: np.ndarray, v: np.ndarray, steps: int) -> tuple[np.ndarray, np.ndarray]:
+    def mean_at(self, mean: np.ndarray, v: Array, steps: int) -> tuple[np.ndarray, np.ndarray]:
         """The mean after Newton steps with the variances of f held fixed, and A + Φᵀ diag(E p(1−p)) Φ there."""
         height, at = self._height(mean, v)
         for _ in range(steps):
-            slope = self.Phi.T @ (self.counts * (self.y - at.p)) - self.alpha * mean
+            slope = to_numpy(self.Phi.T @ (self.counts * (self.y - at.p))) - self.alpha * mean
             step = scipy.linalg.cho_solve(scipy.linalg.cho_factor(self._precision(at)), slope)
-            if slope @ step < self.settings.rounding * len(self.y):
+            if slope @ step < self.settings.rounding * self.y.shape[0]:
                 break
             share, there = 1.0, self._height(mean + step, v)
             while not there[0] > height and share > 1e-6:
@@ -124,19 +129,22 @@ class NearestGaussian:
             mean, (height, at) = mean + share * step, there
         return mean, self._precision(at)
 
-    def _height(self, mean: np.ndarray, v: np.ndarray) -> tuple[float, Expectations]:
+    def _height(self, mean: np.ndarray, v: Array) -> tuple[float, Expectations]:
         """Σ E log p(y|f) − ½ mᵀAm, and the expectations."""
-        at = expectations(self.y, self.Phi @ mean, v)
+        at = expectations(self.y, self.Phi @ beside(mean, self.y), v)
         return float(self.counts @ at.log_prob) - 0.5 * float(self.alpha @ mean**2), at
 
     def _precision(self, at: Expectations) -> np.ndarray:
-        H = (self.Phi * (self.counts * at.slope)[:, None]).T @ self.Phi
+        H = 1.0 * to_numpy((self.Phi * (self.counts * at.slope)[:, None]).T @ self.Phi)
         H[np.diag_indices_from(H)] += self.alpha + RIDGE * np.mean(H.diagonal())
         return H
 
-    def _variances(self, precision: np.ndarray) -> np.ndarray:
+    def _variances(self, precision: np.ndarray) -> Array:
         """φᵀVφ of each row."""
         L = scipy.linalg.cholesky(precision, lower=True)
+        if is_foreign(self.Phi):
+            inverse = scipy.linalg.solve_triangular(L, np.eye(len(L)), lower=True)
+            return row_squares(self.Phi @ beside(inverse.T, self.Phi))
         return np.sum(scipy.linalg.solve_triangular(L, self.Phi.T, lower=True) ** 2, axis=0)
 
 
@@ -160,14 +168,15 @@ def with_average(result: Result, mode: Mode, rows: LaplaceRows, settings: Laplac
         As it was, and the same model with another Gaussian as `averaged`; without it if the model is so large
         that the search would take long, or if a precision is singular to rounding.
     """
-    Phi = to_numpy(rows.held(mode.J).design.columns(np.arange(len(mode.J))))
-    if len(mode.J) ** 2 * len(Phi) > settings.averaging_work:
+    Phi = rows.held(mode.J).design.columns(np.arange(len(mode.J)))
+    if len(mode.J) ** 2 * Phi.shape[0] > settings.averaging_work:
         return result
     alpha, w, b = (to_numpy(each) for each in (mode.alpha, mode.w, mode.b))
     if rows.center:
-        Phi, alpha = np.column_stack([Phi, np.ones(len(Phi))]), np.append(alpha, 0.0)
+        ones = namespace(Phi).ones_like(rows.counts)[:, None]
+        Phi, alpha = namespace(Phi).concat([Phi, ones], axis=1), np.append(alpha, 0.0)
         w = np.append(w, b)
-    search = NearestGaussian(Phi, to_numpy(rows.y)[:, 0], to_numpy(rows.counts), alpha, settings)
+    search = NearestGaussian(Phi, rows.y[:, 0], rows.counts, alpha, settings)
     try:
         mean, precision = search.run(w)
         covariance = inverse_of(precision)

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from scipy.stats import qmc
 
-from sparsebayes._array import Array, asfloat64, namespace, take, to_numpy
+from sparsebayes._array import Array, asfloat64, beside, device, is_foreign, namespace, to_numpy
+from sparsebayes.laplace.by_width import by_width
 from sparsebayes.laplace.likelihood import Encoded, LaplaceLikelihood, host
 from sparsebayes.laplace.predictions import log_probabilities
 
@@ -50,25 +51,42 @@ class ClassLikelihood(LaplaceLikelihood):
         return namespace(columns).exp(log_probabilities(result, columns, moderated))
 
 
-def one_hot(y: Any, weights: Any = None) -> tuple[np.ndarray, np.ndarray]:
-    """Labels as rows of 0s and one 1, and the classes in ascending order.
+def one_hot(y: Any, weights: Any = None) -> tuple[Array, np.ndarray]:
+    """Labels as rows of 0s and one 1, in the library of the labels, and the classes in ascending order.
 
     y : (N,) labels of any type that can be sorted.  weights : (N,) how often each row counts, or None; every
     class needs a row that counts, for its intercept would go to −∞ without one.
     """
-    labels = host(y)
-    check_label_vector(labels, len(labels))
+    labels = y if is_foreign(y) else host(y)
+    check_label_vector(labels, int(labels.shape[0]) if labels.ndim else 0)
     classes, numbers = number_classes(labels)
     if len(classes) < 2:
         raise ValueError(f"y must have at least two classes, got {len(classes)} class(es): {classes.tolist()}.")
-    counts = np.bincount(numbers, None if weights is None else to_numpy(weights))
+    codes = codes_of(numbers, len(classes))
+    if is_foreign(labels):
+        counts = to_numpy(column_sums(codes, None if weights is None else beside(weights, codes)))
+    else:
+        counts = np.bincount(numbers, None if weights is None else to_numpy(weights))
     if not counts.min() > 0:
         missing = classes[counts <= 0].tolist()
         raise ValueError(f"sample_weight leaves no row of class {missing} in y; remove those rows.")
-    return np.eye(len(classes))[numbers], classes
+    return codes, classes
 
 
-def check_label_vector(y: Any, n: int) -> np.ndarray:
+def codes_of(numbers: Array, K: int) -> Array:
+    """The numbers (N,) of classes as rows of 0s and one 1, (N, K)."""
+    if not is_foreign(numbers):
+        return np.eye(K)[numbers]
+    xp = namespace(numbers)
+    return xp.astype(numbers[:, None] == beside(np.arange(K), numbers)[None, :], xp.float64)
+
+
+def column_sums(codes: Array, weights: Array | None) -> Array:
+    """Σ_n w_n of the rows of each class, (K,)."""
+    return namespace(codes).sum(codes, axis=0) if weights is None else weights @ codes
+
+
+def check_label_vector(y: Any, n: int) -> Array:
     """y as a vector of n labels.
 
     Parameters
@@ -78,15 +96,23 @@ def check_label_vector(y: Any, n: int) -> np.ndarray:
     n : int
         How many rows there are.
     """
-    labels = host(y)
-    if labels.ndim != 1 or len(labels) != n:
-        raise ValueError(f"y must be a vector of labels, one per row of Phi, got shape {labels.shape}.")
-    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+    labels = y if is_foreign(y) else host(y)
+    if labels.ndim != 1 or labels.shape[0] != n:
+        raise ValueError(f"y must be a vector of labels, one per row of Phi, got shape {tuple(labels.shape)}.")
+    floats = is_float(labels)
+    if floats and not bool(namespace(labels).all(namespace(labels).isfinite(labels))):
         raise ValueError("y contains NaN or infinity; every label must be a class.")
     return labels
 
 
-def number_classes(labels: Any) -> tuple[np.ndarray, np.ndarray]:
+def is_float(labels: Array) -> bool:
+    """Whether labels are real floating point numbers."""
+    if not is_foreign(labels):
+        return labels.dtype.kind == "f"
+    return bool(namespace(labels).isdtype(labels.dtype, "real floating"))
+
+
+def number_classes(labels: Any) -> tuple[np.ndarray, Array]:
     """Number the classes that occur in labels.
 
     Parameters
@@ -97,10 +123,13 @@ def number_classes(labels: Any) -> tuple[np.ndarray, np.ndarray]:
     Returns
     -------
     classes : ndarray
-        The classes in ascending order.
-    numbers : ndarray of shape (N,)
-        The number of each label among them.
+        The classes in ascending order, on the host.
+    numbers : array of shape (N,)
+        The number of each label among them, where the labels are.
     """
+    if is_foreign(labels):
+        found = namespace(labels).unique_inverse(labels)
+        return to_numpy(found[0]), namespace(labels).reshape(found[1], (-1,))
     try:
         return np.unique(labels, return_inverse=True)
     except TypeError as error:
@@ -159,19 +188,12 @@ class Bernoulli(ClassLikelihood):
         The larger v, the more points are used; the points of a row do not depend on the other rows. The
         probability is exact to 1e-4 up to v = 256, and within 0.02 for any v.
         """
-        xp = namespace(mean)
         v = covariance[:, :, 0]
+        xp = namespace(v)
         width = xp.sqrt(xp.where(v > 0, v, xp.zeros_like(v)))
-        needed = np.searchsorted(WIDTHS, to_numpy(width)[:, 0])
-        groups = [np.flatnonzero(needed == k) for k in range(len(NODES))]
-        pieces = [
-            self._log_odds(take(mean, rows), take(width, rows), nodes)
-            for rows, nodes in zip(groups, NODES, strict=True)
-            if len(rows)
-        ]
-        return take(xp.concat(pieces, axis=0), np.argsort(np.concatenate(groups)))
+        return by_width(width, WIDTHS, NODES, (mean, width), self._log_odds)[0]
 
-    def _log_odds(self, mean: Array, width: Array, nodes: int) -> Array:
+    def _log_odds(self, nodes: int, mean: Array, width: Array) -> tuple[Array]:
         """The log odds by this many nodes.
 
         The nodes are symmetric, so that the less probable class has p ≤ ½, accurate to its last digit.
@@ -183,7 +205,7 @@ class Bernoulli(ClassLikelihood):
             tails = [1 / (1 + xp.exp(width[rows, :] * z + size[rows, :])) @ weights for rows in _blocks(mean, nodes)]
         p = xp.concat(tails)[:, None]
         p = xp.clip(p, None, 0.5)
-        return xp.sign(mean) * (xp.log1p(-p) - xp.log(p + SMALLEST))
+        return (xp.sign(mean) * (xp.log1p(-p) - xp.log(p + SMALLEST)),)
 
 
 @dataclass
@@ -226,7 +248,7 @@ class Multinomial(ClassLikelihood):
     def curvature_slope(self, y: Array, f: Array, H: Array) -> Array:
         """B (diag H − 2Hp), from ∂B_kl/∂f_m = δ_kl B_km − B_km p_l − p_k B_lm."""
         xp, p = namespace(f), self.mean(f)
-        eye = xp.eye(self.outputs, dtype=f.dtype)[None, :, :]
+        eye = xp.eye(self.outputs, dtype=f.dtype, device=device(f))[None, :, :]
         inner = xp.sum(eye * H, axis=2) - 2 * (H @ p[:, :, None])[:, :, 0]
         return p * (inner - xp.sum(p * inner, axis=1)[:, None])
 
@@ -249,16 +271,16 @@ class Multinomial(ClassLikelihood):
         no set of points is symmetric, does not matter.
         """
         xp = namespace(mean)
-        eye = xp.eye(self.outputs, dtype=mean.dtype)
+        eye = xp.eye(self.outputs, dtype=mean.dtype, device=device(mean))
         order = xp.argsort(mean, axis=1)
-        sort = xp.astype(order[:, :, None] == xp.arange(self.outputs)[None, None, :], mean.dtype)
+        sort = xp.astype(order[:, :, None] == beside(np.arange(self.outputs), order)[None, None, :], mean.dtype)
         mean = (sort @ mean[:, :, None])[:, :, 0]
         contrast = sort - 1 / self.outputs  # what all outputs share does not change the probabilities
         spread = contrast @ covariance @ xp.matrix_transpose(contrast)
         typical = xp.max(xp.abs(spread), axis=(1, 2))[:, None, None]
         L = _root(spread, eye[None, :, :] * typical + SMALLEST * eye[None, :, :])
         # contrasts have one dimension less: the last pivot is what is added above, and rounding
-        L = L * xp.astype(xp.arange(self.outputs) < self.outputs - 1, mean.dtype)
+        L = L * asfloat64(np.arange(self.outputs) < self.outputs - 1, like=mean)
         points, averages = asfloat64(_normal_points(self.outputs).T, like=mean), []
         for rows in _blocks(mean, 2 * POINTS * self.outputs):
             middle, deviation = mean[rows, :, None], L[rows, ...] @ points

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsebayes._array import Array, namespace, to_numpy
+from sparsebayes._array import Array, device, is_foreign, namespace, to_numpy
 from sparsebayes.core.specification import Specification
 from sparsebayes.rows.sources import in_memory
 from sparsebayes.rows.validation import check_targets
@@ -18,11 +18,11 @@ class Encoded(NamedTuple):
     """Targets as a likelihood reads them.
 
     likelihood : the likelihood with every parameter a number.
-    codes : ndarray (N, K), float64.  classes : the labels in ascending order; None for numbers.
+    codes : (N, K), float64, in the library of y.  classes : the labels in ascending order; None for numbers.
     """
 
     likelihood: Any
-    codes: np.ndarray
+    codes: Array
     classes: np.ndarray | None = None
 
 
@@ -130,7 +130,7 @@ class LaplaceLikelihood(Specification, ABC):
         """
         xp = namespace(f)
         d, u = self.curvature_factors(y, f)
-        B = d[:, :, None] * xp.eye(self.outputs, dtype=f.dtype)[None, :, :]
+        B = d[:, :, None] * xp.eye(self.outputs, dtype=f.dtype, device=device(f))[None, :, :]
         return B if u is None else B - u[:, :, None] * u[:, None, :]
 
     def log_curvature_slope(self, y: Array, f: Array) -> Array:
@@ -187,8 +187,9 @@ class LaplaceLikelihood(Specification, ABC):
         Encoded
             The likelihood with every parameter a number, y (N, 1) as float64, and no classes.
         """
-        values = host(y)
-        return Encoded(self, check_targets(values, len(values))[:, None])
+        values = y if is_foreign(y) else host(y)
+        like = values if is_foreign(values) else None
+        return Encoded(self, check_targets(values, int(values.shape[0]), like=like)[:, None])
 
 
 def host(y: Any) -> np.ndarray:

@@ -20,7 +20,17 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import helmert
 
-from sparsebayes._array import Array, Indices, asfloat64, column_squares, namespace, take, to_numpy
+from sparsebayes._array import (
+    Array,
+    Indices,
+    asfloat64,
+    beside,
+    column_squares,
+    is_foreign,
+    namespace,
+    take,
+    to_numpy,
+)
 from sparsebayes.rows.lazy import LazyQuadratic, RowProducts
 from sparsebayes.rows.scaled import BATCH, ScaledColumns
 
@@ -71,8 +81,9 @@ class Candidates:
         sums = []
         for k in range(outputs):
             mine = np.flatnonzero(self.output[J] == k)
-            sums.append(self.design.columns(self.function[J[mine]]) @ take(w, mine))
-        return namespace(w).stack(sums, axis=1)
+            columns = self.design.columns(self.function[J[mine]])
+            sums.append(columns @ beside(take(w, mine), columns))
+        return namespace(*sums).stack(sums, axis=1)
 
 
 @dataclass(frozen=True)
@@ -95,6 +106,8 @@ class Expansion:
 class Linearised(RowProducts):
     """Products of candidates in the metric B of an expansion, the intercepts projected out, unit diagonal.
 
+    The rows stay where they are; all that is said of candidates is on the host.
+
     scale : (C,) √diag G̃: candidates are divided by it, so α here is α/scale² of the scaled columns.
     side : c (C, r); without an intercept r = 0.  root : R (K, r).
     """
@@ -102,13 +115,13 @@ class Linearised(RowProducts):
     def __init__(self, candidates: Candidates, expansion: Expansion, n: float, center: bool) -> None:
         self.candidates, self.expansion, self.n = candidates, expansion, n
         xp, K = namespace(expansion.f), expansion.f.shape[1]
-        root, log_det = pseudo_root(_total_curvature(expansion), n) if center else (np.zeros((K, 0)), 0.0)
-        self.root: Array = asfloat64(root, like=expansion.f)
+        self.root: np.ndarray
+        self.root, log_det = pseudo_root(_total_curvature(expansion), n) if center else (np.zeros((K, 0)), 0.0)
         eta = expansion.curved(expansion.f) + expansion.g
-        raised = xp.sum(eta, axis=0) @ self.root  # Rᵀ Σ_n η_n
-        linear, self.side = self._linear_terms(eta)
-        squares = self._diagonal() - column_squares(self.side.T)
-        self.scale = xp.sqrt(xp.where(squares > LEAST_SQUARE, squares, LEAST_SQUARE))
+        raised = to_numpy(xp.sum(eta, axis=0)) @ self.root  # Rᵀ Σ_n η_n
+        linear, self.side, diagonal = self._terms(eta)
+        squares = diagonal - column_squares(self.side.T)
+        self.scale = np.sqrt(np.where(squares > LEAST_SQUARE, squares, LEAST_SQUARE))
         self.h = (linear - self.side @ raised) / self.scale
         self._raised, self._eta = raised, eta
         self._inverse = 1 / xp.where(expansion.d > LEAST_ROW, expansion.d, LEAST_ROW)
@@ -127,19 +140,20 @@ class Linearised(RowProducts):
             parts.append(values if len(function) == values.shape[0] else take(values, function))
         return namespace(parts[0]).concat(parts, axis=0)
 
-    def _linear_terms(self, eta: Array) -> tuple[Array, Array]:
-        """Φᵀη and c of every candidate, one pass over the rows for each output."""
+    def _terms(self, eta: Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Φᵀη, c and Σ_n φ² B_n[k, k] of every candidate, one pass over the rows for each output."""
         adjoint, (K, r) = self.candidates.design.adjoint, self.root.shape
-        curved = [self.expansion.curved(self.root[:, j][None, :]) for j in range(r)]
+        root = beside(self.root, eta)
+        curved = [self.expansion.curved(root[:, j][None, :]) for j in range(r)]
         V = namespace(eta).stack([eta, *curved], axis=2)  # (N, K, 1 + r)
         both = self._of_candidates([adjoint(V[:, k, :]) for k in range(K)])
-        return both[:, 0], both[:, 1:]
-
-    def _diagonal(self) -> Array:
-        """Σ_n φ² B_n[k, k] of every candidate."""
         d, u = self.expansion.d, self.expansion.u
         squares = self.candidates.design.squares(d if u is None else d - u * u)
-        return self._of_candidates([squares[:, k] for k in range(d.shape[1])])
+        diagonal = self._of_candidates([squares[:, k] for k in range(K)])
+        if is_foreign(both):  # to the host together
+            both = to_numpy(namespace(both).concat([both, diagonal[:, None]], axis=1))
+            both, diagonal = both[:, :-1], both[:, -1]
+        return both[:, 0], both[:, 1:], diagonal
 
     def intercept(self, w: Array, J: Indices | None = None) -> Array:
         """The intercepts (K,) that go with weights w of the scaled columns J; None for all candidates."""
@@ -161,7 +175,8 @@ class Linearised(RowProducts):
         """
         J = np.asarray(J, dtype=np.int64)
         w = weights / take(self.scale, J)
-        f = self.candidates.combination(J, w, self.root.shape[0]) + self.intercept(w, J)[None, :]
+        f = self.candidates.combination(J, w, self.root.shape[0])
+        f = f + beside(self.intercept(w, J), f)[None, :]
         error = self._eta - self.expansion.curved(f)
         return float(namespace(error).sum(error * error * self._inverse))
 
@@ -177,7 +192,7 @@ class Linearised(RowProducts):
                 pieces.append(self._rows_of_output(J[order[-1]], k))
         if len(pieces) == 1:
             return pieces[0]
-        return take(namespace(self.h).concat(pieces, axis=0), np.argsort(np.concatenate(order)))
+        return take(np.concatenate(pieces, axis=0), np.argsort(np.concatenate(order)))
 
     def _rows_of_output(self, J: np.ndarray, k: int) -> Array:
         """The functions J of output k under B_n[k, ·] of all outputs, in one pass over the rows."""
@@ -188,7 +203,7 @@ class Linearised(RowProducts):
         V = namespace(d).reshape(curvature[:, :, None] * columns[:, None, :], (n, outputs * size))
         products = design.adjoint(V)
         blocks = [products[:, each * size : (each + 1) * size] for each in range(outputs)]
-        G = self._of_candidates(blocks).T - take(self.side, J) @ self.side.T
+        G = to_numpy(self._of_candidates(blocks)).T - take(self.side, J) @ self.side.T
         return G / (take(self.scale, J)[:, None] * self.scale[None, :])
 
     def block(self, J: Indices) -> Array:
@@ -206,13 +221,13 @@ class Linearised(RowProducts):
         if self.expansion.u is not None:
             coupled = take(self.expansion.u, output, axis=1) * columns
             G = G - coupled.T @ coupled
-        return (G - side @ side.T) / (scale[:, None] * scale[None, :])
+        return (to_numpy(G) - side @ side.T) / (scale[:, None] * scale[None, :])
 
 
 def _total_curvature(expansion: Expansion) -> np.ndarray:
     """Σ_n B_n (K, K), on the host."""
-    d, u = to_numpy(expansion.d), expansion.u
-    return np.diag(d.sum(axis=0)) - (0.0 if u is None else to_numpy(u.T @ u))
+    d, u = to_numpy(namespace(expansion.d).sum(expansion.d, axis=0)), expansion.u
+    return np.diag(d) - (0.0 if u is None else to_numpy(u.T @ u))
 
 
 def pseudo_root(total: np.ndarray, n: float) -> tuple[np.ndarray, float]:

@@ -187,7 +187,7 @@ class LaplaceFit:
     def _at_intercepts(self) -> Expansion:
         """The expansion around the intercepts of the model without functions."""
         rows = self.rows
-        return rows.expand(rows.predictor(rows.held([]), rows.y[0, :0], rows.start()))
+        return rows.expand(rows.predictor(rows.held([]), np.zeros(0), rows.start()))
 
     def _chosen(self, expansion: Expansion, effort: Effort, least: float) -> tuple[Mode | None, bool]:
         """The mode, α roughly settled, of the functions that the solver selects around an expansion.

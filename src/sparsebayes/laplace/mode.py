@@ -179,7 +179,7 @@ class Modes:
 
     def unit(self, linear: Linearised, J: np.ndarray) -> Array:
         """What turns the α of the candidates J, those of `linear`, into the user's, (C,)."""
-        norms = take(self.rows.design.norms, self.rows.split(J)[0])
+        norms = take(self.rows.norms, self.rows.split(J)[0])
         return namespace(norms).clip(self.scale(linear) * norms / self.target_scale, 1e-150, 1e150) ** 2
 
     def _problem(self, linear: Linearised, J: np.ndarray) -> Problem:

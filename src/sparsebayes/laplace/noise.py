@@ -30,6 +30,7 @@ from sparsebayes.laplace.mode import Mode, Model, Modes
 from sparsebayes.laplace.path import encode_rows, report
 from sparsebayes.laplace.rows import LaplaceRows
 from sparsebayes.laplace.settings import NOISE, NoiseSettings
+from sparsebayes.rows.devices import result_beside
 from sparsebayes.solvers.active_set import ActiveSet
 from sparsebayes.solvers.monitor import FitMonitor
 
@@ -170,9 +171,13 @@ class NoisePath:
             is better by ½ log n nats, or (not converged) if there is no mode in floating point, because the
             residuals are too large for a given noise.
         """
+        return result_beside(self._fit_on_host(prior, solver, monitor), self.y)
+
+    def _fit_on_host(self, prior: Prior, solver: Solver, monitor: FitMonitor) -> Result:
+        """The model of `fit`, with NumPy arrays."""
         rng, units = copy.deepcopy(monitor.rng), self.units
         chosen = self.gaussian.default_solver if solver is self.default_solver else solver
-        first = self.gaussian.fit(prior, chosen, monitor)
+        first = result_beside(self.gaussian.fit(prior, chosen, monitor), np.zeros(0))
         few = units.n < self.settings.rows_per_weight * (len(first.active) + units.center)
         settled = few if self.search.shape else self.likelihood.shape == self.likelihood.shapes[0]
         if settled or first.certificate.at_noise_floor or monitor.stopped:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsebayes._array import Array, asfloat64, namespace, to_numpy
+from sparsebayes._array import Array, asfloat64, is_foreign, namespace, to_numpy
 from sparsebayes.bases.operators import Operator
 from sparsebayes.core.fit import result_of
 from sparsebayes.core.prior import Prior
@@ -24,6 +24,7 @@ from sparsebayes.laplace.polish import evidence_hessian, evidence_slope
 from sparsebayes.laplace.rows import LaplaceRows
 from sparsebayes.laplace.settings import LAPLACE, LaplaceSettings
 from sparsebayes.laplace.sharing import check_class_groups, linear_of
+from sparsebayes.rows.devices import result_beside
 from sparsebayes.solvers.active_set import ActiveSet
 from sparsebayes.solvers.candidates import CandidateScores
 from sparsebayes.solvers.certificate import GAIN_TOLERANCE, Certificate, certify
@@ -96,7 +97,7 @@ class LaplacePath:
         result = report(end, units, monitor, likelihood=likelihood, classes=classes)
         if isinstance(likelihood, Bernoulli):
             result = with_average(result, end.mode, end.fit.rows, self.settings)
-        return judged(result, end, monitor)
+        return result_beside(judged(result, end, monitor), y)
 
 
 def judged(result: Result, end: LaplaceSolution, monitor: FitMonitor) -> Result:
@@ -133,7 +134,8 @@ def certificate_of(end: LaplaceSolution) -> Certificate:
 def encode_rows(operator: Operator, y: Any, weights: Array | None, likelihood: LaplaceLikelihood) -> Encoded:
     """The targets of the rows of an operator as the likelihood reads them, in the operator's namespace."""
     likelihood.check()
-    shape = host(y).shape
+    y = y if is_foreign(y) else host(y)
+    shape = tuple(y.shape)
     if shape[:1] != operator.shape[:1]:
         raise ValueError(f"y must have {operator.shape[0]} values, one per row of Phi, got shape {shape}.")
     encoded = likelihood.encode(y, weights)

@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sparsebayes._array import Array, NotPositiveDefinite, asfloat64, namespace, take, to_numpy
+from sparsebayes._array import Array, NotPositiveDefinite, asfloat64, beside, namespace, take, to_numpy
 from sparsebayes.core.newton import gradient_and_hessian
 from sparsebayes.laplace.mode import Mode, Modes
 from sparsebayes.laplace.sharing import units_of_functions
@@ -60,14 +60,13 @@ def evidence_slope(modes: Modes, mode: Mode) -> np.ndarray:
     """∂(Laplace evidence + log priors)/∂ log α at a mode, the mode moving with α, (S,)."""
     state, linear, rows = mode.state, mode.linear, modes.rows
     slopes = _output_slopes(modes, mode)
-    spread = -0.5 * state.covariance
-    inner = spread + namespace(spread).eye(len(mode.J)) * _slope_by_scale(modes, mode)[None, :]
-    pairs = [[namespace(f).sum((f @ inner) * g, axis=1) for g in slopes] for f in slopes]
-    root = linear.root @ linear.root.T
-    xp = namespace(spread)
+    spread, xp = -0.5 * state.covariance, namespace(slopes[0])
+    inner = beside(spread + np.eye(len(mode.J)) * _slope_by_scale(modes, mode)[None, :], slopes[0])
+    pairs = [[xp.sum((f @ inner) * g, axis=1) for g in slopes] for f in slopes]
+    root = beside(linear.root @ linear.root.T, slopes[0])
     H = xp.stack([xp.stack(each, axis=1) for each in pairs], axis=1) - 0.5 * root[None, :, :]
     v = rows.counts[:, None] * rows.likelihood.curvature_slope(rows.y, mode.expansion.f, H)
-    along = sum(v[:, k] @ slope for k, slope in enumerate(slopes)) @ state.covariance
+    along = to_numpy(sum(v[:, k] @ slope for k, slope in enumerate(slopes))) @ state.covariance
     moving = state.of_functions(state.column_alpha * state.mean * along)
     return to_numpy(gradient_and_hessian(state, False)[0] - moving)
 
@@ -76,8 +75,9 @@ def _output_slopes(modes: Modes, mode: Mode) -> list[Array]:
     """D: the derivatives (N, S) of each output by the weights of the state, the intercepts following."""
     linear, candidates, J = mode.linear, mode.linear.candidates, mode.state.active.J
     scale = take(modes.scale(linear), J)
-    columns = candidates.design.columns(candidates.function[J]) / scale[None, :]
-    following = linear.root @ (take(linear.side, J) / scale[:, None]).T  # (K, S)
+    columns = candidates.design.columns(candidates.function[J])
+    columns = columns / beside(scale, columns)[None, :]
+    following = beside(linear.root @ (take(linear.side, J) / scale[:, None]).T, columns)  # (K, S)
     own = asfloat64(candidates.output[J][None, :] == np.arange(linear.root.shape[0])[:, None], like=columns)
     return [columns * own[k, :][None, :] - following[k, :][None, :] for k in range(own.shape[0])]
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import copy
+from functools import cached_property
 
 import numpy as np
 
-from sparsebayes._array import Array, Indices, asfloat64, namespace, take
+from sparsebayes._array import Array, Indices, asfloat64, beside, namespace, take, to_numpy
 from sparsebayes.bases.operators import Operator
 from sparsebayes.laplace.likelihood import LaplaceLikelihood
 from sparsebayes.laplace.linearised import Candidates, Expansion, HeldColumns, Linearised
@@ -18,6 +19,7 @@ SMALLEST_COLUMN, LARGEST_COLUMN = 1e-152, 1e152  # norms whose squares stay with
 class LaplaceRows:
     """The rows (Φ, y) under a likelihood; candidate c = k·M + m is function m in output k.
 
+    y, the weights and outputs f stay where the design is; what is said of candidates is on the host.
     y : (N, K).  weights : (N,) or None.  center : whether every output has an intercept.
     functions : numbers of the columns of the operator among all functions of a fit; None for 0, 1, …. The
         attribute has those of the M columns of the design, ascending: zero and repeated ones are not in it.
@@ -39,10 +41,20 @@ class LaplaceRows:
         design = ScaledColumns.of(operator, self.counts, center)
         signature = design.adjoint((self.counts * random_vector(self.counts))[:, None])[:, 0]
         self.design = design.keep(design.without_repeats(signature))
-        check_sizes(self.design.norms)
+        check_sizes(self.norms)
         self.functions = self.design.kept if functions is None else functions[self.design.kept]
         self.outputs = likelihood.outputs
         self.size = self.design.size * self.outputs
+
+    @cached_property
+    def norms(self) -> np.ndarray:
+        """ν of the columns of the design, on the host, (M,)."""
+        return to_numpy(self.design.norms)
+
+    @cached_property
+    def means(self) -> np.ndarray:
+        """φ̄ of the columns of the design, on the host, (M,)."""
+        return to_numpy(self.design.means)
 
     def under(self, likelihood: LaplaceLikelihood) -> LaplaceRows:
         """The same rows under another likelihood with the same number of outputs."""
@@ -62,8 +74,8 @@ class LaplaceRows:
     def scales(self, J: Indices) -> tuple[Array, Array, Array]:
         """ν (S,) and φ̄ (S,) of the candidates J, and (K, S) with 1 where one belongs to an output."""
         position, output = self.split(J)
-        norms, means = take(self.design.norms, position), take(self.design.means, position)
-        own = asfloat64(output[None, :] == np.arange(self.outputs)[:, None], like=norms)
+        norms, means = take(self.norms, position), take(self.means, position)
+        own = asfloat64(output[None, :] == np.arange(self.outputs)[:, None])
         return norms, means, own
 
     def everything(self) -> Candidates:
@@ -78,11 +90,12 @@ class LaplaceRows:
 
     def start(self) -> Array:
         """The intercepts (K,) of the model without functions; zero if there is no intercept."""
-        return self.likelihood.start(self.y, self.counts) if self.center else 0 * self.y[0, :]
+        return to_numpy(self.likelihood.start(self.y, self.counts)) if self.center else np.zeros(self.outputs)
 
     def predictor(self, held: Candidates, w: Array, b: Array) -> Array:
         """f = Φw + b (N, K)."""
-        return held.combination(np.arange(len(held.output)), w, self.outputs) + b[None, :]
+        f = held.combination(np.arange(len(held.output)), w, self.outputs)
+        return f + beside(b, f)[None, :]
 
     def expand(self, f: Array) -> Expansion:
         """Value, gradient and curvature at f."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import cached_property
 from typing import Any
 
@@ -27,6 +28,7 @@ from sparsebayes.rows.chunks import affordable
 from sparsebayes.rows.lazy import LazyQuadratic, RowProducts
 from sparsebayes.rows.scaled import BATCH, ScaledColumns, random_vector
 
+WIDE_BATCH = 256  # columns of a float32 design that are float64 at a time
 MANY_ROWS = 1000  # beyond it the covariance of the targets is too large to be factorised often
 DENSE_FUNCTIONS = 256  # up to this many functions all of G is formed at once
 
@@ -43,14 +45,19 @@ class ScaledRows(ScaledColumns, RowProducts):
         return V if self.weights is None else self.weights[:, None] * V
 
     def rows(self, J: Indices) -> Array:
-        """G[J, :], by one pass for the whole batch; of sparse columns few are made dense at a time."""
-        if self.operator.is_sparse and len(J) > BATCH:
-            return namespace(self.t).concat([self.rows(J[k : k + BATCH]) for k in range(0, len(J), BATCH)], axis=0)
+        """G[J, :], by one pass for the whole batch; of sparse or float32 columns few are made dense at a time."""
+        if len(J) > (most := self._batch):
+            return namespace(self.t).concat([self.rows(J[k : k + most]) for k in range(0, len(J), most)], axis=0)
         return self.adjoint(self.weighted(self.columns(J))).T
+
+    @property
+    def _batch(self) -> int:
+        """How many columns may be dense at a time."""
+        return BATCH if self.operator.is_sparse else WIDE_BATCH if self.operator.is_wide else sys.maxsize
 
     def block(self, J: Indices) -> Array:
         """G[J, J]."""
-        if self.operator.is_sparse and len(J) > BATCH:
+        if len(J) > self._batch:
             return take(self.rows(J), J, axis=1)
         columns = self.columns(J)
         return columns.T @ self.weighted(columns)
@@ -89,7 +96,7 @@ class ScaledRows(ScaledColumns, RowProducts):
 
     def residual(self, J: Indices, weights: Array) -> Any:
         """‖t − Φ_J w‖² of the scaled problem, of every output, from the rows themselves."""
-        error, step = self.t, BATCH if self.operator.is_sparse else max(len(J), 1)
+        error, step = self.t, min(self._batch, max(len(J), 1))
         for k in range(0, len(J), step):
             error = error - self.columns(J[k : k + step]) @ weights[k : k + step, ...]
         if self.t.ndim == 2:

@@ -135,11 +135,13 @@ class PassedRows(RowProducts):
             return np.arange(self.size)
         first = np.concatenate([np.full(len(group) - 1, group[0]) for group in groups])
         other = np.concatenate([group[1:] for group in groups])
-        apart = np.zeros((2, len(other)))
+        largest = np.zeros((2, len(other)))
         for columns, _, _ in self.tables():
-            a, b = (to_numpy(take(columns, J, axis=1)) for J in (first, other))
-            apart = np.maximum(apart, [np.abs(b - a).max(axis=0), np.abs(b + a).max(axis=0)])
-        return np.setdiff1d(np.arange(self.size), other[apart.min(axis=0) < SAME])
+            a, b = (take(columns, J, axis=1) for J in (first, other))
+            xp = namespace(columns)
+            pair = xp.stack([xp.max(xp.abs(b - a), axis=0), xp.max(xp.abs(b + a), axis=0)])
+            largest = np.maximum(largest, to_numpy(pair))
+        return np.setdiff1d(np.arange(self.size), other[largest.min(axis=0) < SAME])
 
     def rows(self, J: Indices) -> Array:
         """G[J, :]."""

@@ -80,13 +80,18 @@ class ScaledColumns:
         """
         distinct = np.ones(self.size, dtype=bool)
         for group in alike(np.abs(to_numpy(signature))):
-            first = to_numpy(self.columns(group[:1]))
+            first = self.columns(group[:1])
             for start in range(1, len(group), BATCH):
                 others = group[start : start + BATCH]
-                columns = to_numpy(self.columns(others))
-                apart = np.minimum(np.abs(columns - first).max(axis=0), np.abs(columns + first).max(axis=0))
-                distinct[others] = apart >= SAME
+                distinct[others] = apart(self.columns(others), first) >= SAME
         return np.flatnonzero(distinct)
+
+
+def apart(columns: Array, others: Array) -> np.ndarray:
+    """The largest difference between entries of columns (N, k) and others (N, k) or (N, 1), up to a common sign."""
+    xp = namespace(columns)
+    pair = [xp.max(xp.abs(columns - sign * others), axis=0) for sign in (1.0, -1.0)]
+    return np.min(to_numpy(xp.stack(pair)), axis=0)
 
 
 def usable(norms: Array) -> np.ndarray:

@@ -21,7 +21,7 @@ from sparsebayes._array import (
 )
 from sparsebayes._checks import warn
 from sparsebayes.rows.chunks import Chunk
-from sparsebayes.rows.kinds import following
+from sparsebayes.rows.kinds import as_floats, following, own
 from sparsebayes.rows.known_noise import KnownNoise, KnownNoiseRows
 from sparsebayes.rows.passes import RowPasses
 from sparsebayes.rows.sources import (
@@ -40,13 +40,13 @@ LEAST_ROWS = 2  # rows, or the sum of their weights, that a fit needs: one value
 
 
 def check_design(Phi: Any) -> Any:
-    """Phi as a finite float64 matrix, dense or SciPy-sparse."""
+    """Phi as a finite float64 matrix, dense or SciPy-sparse; float32 of another library than NumPy stays float32."""
     refuse_masked(Phi, "Phi")
     sparse = hasattr(Phi, "tocsc")
     Phi = canonical(Phi.tocsc()) if sparse else in_memory(Phi)
     require_real(Phi.data if sparse else Phi, "Phi")
     if not sparse:
-        Phi = asfloat64(Phi)
+        Phi = as_floats(own(Phi, "Phi"), "Phi") if is_foreign(Phi) else asfloat64(Phi)
         if Phi.ndim != 2 or 0 in Phi.shape:
             raise ValueError(f"Phi must be a matrix with rows and columns, got shape {tuple(Phi.shape)}.")
     require_finite(Phi, "Phi")
