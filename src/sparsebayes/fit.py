@@ -7,11 +7,15 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import scipy.sparse
+from array_api_compat import is_array_api_obj
 from sklearn.utils import check_random_state
 
 from sparsebayes._array import to_numpy
 from sparsebayes._checks import is_number, require_whole
+from sparsebayes.bases.linear_map import LinearMap, is_linear_operator
 from sparsebayes.bases.operators import Operator
+from sparsebayes.checkpoints import Journal, check_path, open_journal
 from sparsebayes.core.noise import Gaussian
 from sparsebayes.core.prior import Prior
 from sparsebayes.core.result import Result
@@ -30,7 +34,17 @@ from sparsebayes.solvers.regression import checked_variance, warn_about
 from sparsebayes.solvers.sized import Sized
 
 AUTO = "auto"
-MONITOR = ("max_iter", "tol", "max_time", "random_state", "verbose", "callback")  # what a monitor is made of
+MONITOR = (
+    "max_iter",
+    "tol",
+    "max_time",
+    "random_state",
+    "verbose",
+    "callback",
+    "checkpoint",
+)  # what a monitor is made of
+# parameters that another process may have different values of
+FREE = ("callback", "checkpoint", "max_iter", "max_time", "moderated", "verbose")
 SOLVERS: dict[str, Solver] = {AUTO: ActiveSet(), **NAMED, "orthonormal": Orthonormal()}
 LIKELIHOODS = {
     "gaussian": Gaussian(),
@@ -64,6 +78,7 @@ def fit(
     random_state: Any = None,
     verbose: int = 0,
     callback: Callable[[Progress], Any] | None = None,
+    checkpoint: Any = None,
 ) -> Any:
     """Fit y ~ p(y | Φw + b) with a sparse Bayesian prior on w; any N×M design, M larger than N included.
 
@@ -142,6 +157,10 @@ def fit(
         1 prints every move and every tenth iteration to standard error, 2 every iteration.
     callback : callable, optional
         Called with a `Progress` each iteration; a true return value stops the fit.
+    checkpoint : str or os.PathLike, optional
+        A file that keeps how far the fit has come. If it is there, from the same call, the fit is resumed from it and
+        ends in the model that it would have ended in without an interruption; else it is written, every second or
+        less often. See docs/checkpoints.md.
 
     Returns
     -------
@@ -149,10 +168,11 @@ def fit(
         The fitted model in the units of the data: a `JointResult` for outputs that share their functions,
         `SeparateResults` for outputs with a model each, a `ComplexResult` for complex data.
     """
-    options = {name: value for name, value in locals().items() if name not in ("Phi", "y", "joint")}
+    options = {name: value for name, value in locals().items() if name not in ("Phi", "y")}
+    checkpoint = options["checkpoint"] = _journal(Phi, y, options)
     likelihood = as_likelihood(likelihood)
-    monitor = make_monitor(max_iter, tol, max_time, random_state, verbose, callback)
-    if not joint and has_outputs(y):
+    monitor = make_monitor(max_iter, tol, max_time, random_state, verbose, callback, checkpoint)
+    if not options.pop("joint") and has_outputs(y):
         if is_dask(Phi):  # one pass for all outputs
             Phi, y = statistics_of(Phi, y, sample_weight, likelihood, monitor), None
             options["sample_weight"] = None
@@ -172,6 +192,8 @@ def fit(
         check_limit(max_vectors, likelihood)
         chosen = _limited(chosen, int(max_vectors))
     result = _within_floating_point(path, prior, chosen, monitor)
+    if monitor.journal is not None:
+        monitor.journal.flush()
     complete = isinstance(Phi, Operator) and Phi.orthonormal  # such functions need not be few
     warn_about(result, monitor, math.inf if complete else getattr(Phi, "shape", (math.inf,))[0])
     return result
@@ -215,15 +237,46 @@ def _within_floating_point(path: Path, prior: Prior, solver: Solver, monitor: Fi
     return result
 
 
-def make_monitor(max_iter: Any, tol: Any, max_time: Any, seed: Any, verbose: Any, callback: Any) -> FitMonitor:
+def _journal(Phi: Any, y: Any, options: dict[str, Any]) -> Journal | None:
+    """The journal of a call of `fit`, which knows what the fit is of; None for none, and one that is given as it is."""
+    journal = open_journal(options["checkpoint"])
+    if journal is None or journal is options["checkpoint"]:
+        return journal
+    identify_parameters(journal, "fit", options)
+    if isinstance(Phi, Operator) or is_linear_operator(Phi):
+        operator = Phi if isinstance(Phi, Operator) else LinearMap(Phi)
+        probe = np.random.default_rng(0).standard_normal((operator.shape[0], 1))
+        journal.identify("Phi", operator.adjoint(probe))
+    else:  # what is read in chunks is known by its statistics
+        journal.identify("Phi", Phi if is_array_api_obj(Phi) or scipy.sparse.issparse(Phi) else None)
+    for name, value in {"y": y, "sample_weight": options["sample_weight"]}.items():
+        journal.identify(name, None if is_dask(value) else value)
+    return journal
+
+
+def identify_parameters(journal: Journal, name: str, parameters: dict[str, Any]) -> None:
+    """Say what a fit is of, besides its data: who fits, and the parameters that the model depends on."""
+    journal.identify("what is fitted", name)
+    for parameter, value in sorted(parameters.items()):
+        if parameter not in FREE and parameter != "sample_weight":
+            journal.identify(parameter, value)
+
+
+def make_monitor(
+    max_iter: Any, tol: Any, max_time: Any, seed: Any, verbose: Any, callback: Any, checkpoint: Any = None
+) -> FitMonitor:
     """The monitor of a fit, its arguments checked."""
     check_monitor(max_iter, tol, max_time, seed, verbose, callback)
+    journal = open_journal(checkpoint)
     seed = None if seed is None else int(check_random_state(seed).randint(2**31))
     seconds = math.inf if max_time is None else float(max_time)
-    return FitMonitor(int(max_iter), float(tol), seed=seed, verbose=int(verbose), callback=callback, max_time=seconds)
+    shown = {"verbose": int(verbose), "callback": callback}
+    return FitMonitor(int(max_iter), float(tol), seed=seed, max_time=seconds, journal=journal, **shown)
 
 
-def check_monitor(max_iter: Any, tol: Any, max_time: Any, seed: Any, verbose: Any, callback: Any) -> None:
+def check_monitor(
+    max_iter: Any, tol: Any, max_time: Any, seed: Any, verbose: Any, callback: Any, checkpoint: Any = None
+) -> None:
     """Raise ValueError for an argument of `make_monitor` that is not usable; nothing is drawn."""
     require_whole(max_iter, "max_iter", 1)
     if not is_number(tol) or tol <= 0:
@@ -234,6 +287,7 @@ def check_monitor(max_iter: Any, tol: Any, max_time: Any, seed: Any, verbose: An
         raise ValueError(f"verbose must be an integer >= 0, got {verbose!r}.")
     if callback is not None and not callable(callback):
         raise ValueError(f"callback must be callable or None, got {callback!r}.")
+    check_path(checkpoint)
     check_random_state(seed)
 
 

@@ -12,7 +12,7 @@ the model, are the next working set.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +25,7 @@ from sparsebayes.core.quadratic import DenseQuadratic
 from sparsebayes.core.result import Result
 from sparsebayes.core.solver import Solver
 from sparsebayes.distributed.expansion import Sums, added, expand_block
-from sparsebayes.distributed.kernel_search import Scored, scored_blocks
+from sparsebayes.distributed.kernel_search import SCORES, Scored, scored_blocks
 from sparsebayes.distributed.kernel_statistics import KnownPoints, raw_statistics
 from sparsebayes.distributed.labels import EncodedRows, Labelled
 from sparsebayes.distributed.landmarks import Landmarks, enough_landmarks
@@ -49,6 +49,7 @@ from sparsebayes.rows.chunks import Chunk, slices
 from sparsebayes.rows.triangle import Triangle
 from sparsebayes.solvers.active_set import ActiveSet
 from sparsebayes.solvers.monitor import FitMonitor
+from sparsebayes.solvers.stages import once
 
 
 class Factor(NamedTuple):
@@ -221,15 +222,16 @@ class RemoteKernelLabelsPath:
         W = pivots = np.unique(known.numbers_of(np.concatenate([landmarks.Z, sample])))
         end = self._solve(W, prior, solver, monitor)
         for _ in range(DISTRIBUTED.rounds):
-            scored = self._score(end, factor, W)
+            scored = once(monitor, "pass", SCORES, partial(self._score, end, factor, W))
             W = np.union1d(pivots, self._working_set(end, scored))
             following = self._solve(W, prior, solver, monitor, end.model)
             better = following.mode.objective > end.mode.objective + DISTRIBUTED.round_gain
             end = following if following.mode.objective >= end.mode.objective else end
             if not (better and monitor.going):
                 break
-        scored = self._score(end, factor, W)
-        end = replace(end, others=(scored.batch.theta, max(scored.batch.gain, 0.0)))
+        scored = once(monitor, "pass", SCORES, lambda: self._score(end, factor, W))
+        others = (scored.batch.theta, max(scored.batch.gain, 0.0))
+        end = replace(end, others=others)
         return replace(remote_result(end, monitor, self.settings), candidates=None)
 
     def _solve(self, W: np.ndarray, prior: Prior, solver: Solver, monitor: FitMonitor, start: Any = None) -> Any:

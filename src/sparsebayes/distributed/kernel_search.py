@@ -24,6 +24,7 @@ from sparsebayes.distributed.points import Points
 from sparsebayes.distributed.triangles import sum_of
 from sparsebayes.large_kernels.scoring import CandidateBatch, best_of, collected, score_block
 from sparsebayes.large_kernels.working_set import NONE, Model, WorkingSetSearch
+from sparsebayes.solvers.stages import Values, once
 
 
 class Scorer(NamedTuple):
@@ -84,6 +85,23 @@ class Scored:
             numbers[np.searchsorted(self.names, each)] for each in (self.batch.additions, self.batch.substitutes)
         )
         return replace(self.batch, additions=additions, substitutes=substitutes)
+
+
+class KeptScores(Values):
+    """The best of rows that were scored, as a checkpoint keeps it."""
+
+    def pack(self, value: Any) -> Any:
+        """Its fields, and those of its batch."""
+        return vars(value) | {"batch": vars(value.batch)} if isinstance(value, Scored) else super().pack(value)
+
+    def unpack(self, tree: Any, known: dict[Any, Any]) -> Any:
+        """The best of the rows."""
+        if not isinstance(tree, dict):
+            return super().unpack(tree, known)
+        return Scored(**(tree | {"batch": CandidateBatch(**tree["batch"])}))
+
+
+SCORES = KeptScores()
 
 
 def scored_blocks(
@@ -160,6 +178,7 @@ class RemoteSearch(WorkingSetSearch):
             number=self.remembered,
             elements=self.settings.block_elements,
         )
-        found: Scored = self._columns.points.rows.reduce("score", _scored, sum_of, scorer)
+        rows = self._columns.points.rows
+        found: Scored = once(self.monitor, "pass", SCORES, lambda: rows.reduce("score", _scored, sum_of, scorer))
         self.monitor.note("scored", len(candidates), model.state)
         return found.known(known)

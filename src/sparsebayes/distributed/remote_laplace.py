@@ -132,6 +132,16 @@ class RemoteModes(Modes):
             w, b, linear = taken
         return replace(mode, reached=abs(predicted) < settings.reached * self.rows.n)
 
+    def at(self, J: np.ndarray, alpha: Any, w: Any, b: Any, f: Any, held: Any = None, **flags: bool) -> Mode:
+        """The candidates J at precisions α and weights (w, b), by one pass."""
+        linear = self._at(J, w, b)
+        state = self._problem(linear, J).start(range(len(J)), alpha / linear.scale**2, 1.0)
+        return Mode(J, alpha, w, b, linear, state, **flags)
+
+    def predictor_of(self, mode: Mode) -> None:
+        """None: f is with the rows."""
+        return None
+
     def _at(self, J: np.ndarray, w: Any, b: Any) -> Any:
         """The quadratic of the candidates J around their own f, by one pass."""
         held = self.rows.held(J)
@@ -185,6 +195,10 @@ class RemoteLaplacePath:
         Result
             The model in the user's units, its classes in the order of the fit.
         """
+        if monitor.journal is not None:
+            design, classes = self.rows.design, self.rows.encoded.classes
+            known = [self.rows.n, design.means, design.norms, classes.labels, classes.weights, classes.first]
+            monitor.journal.identify("the data", known)
         return remote_result(self.solve(prior, solver, monitor), monitor, self.settings)
 
     def solve(self, prior: Prior, solver: Solver, monitor: FitMonitor, start: Any = None) -> LaplaceSolution:

@@ -36,6 +36,7 @@ from sparsebayes.estimators._training import (
     bind_kernel,
     fit_candidates,
     gamma_of,
+    identify_rows,
     learn,
     learns,
     monitor_of,
@@ -325,8 +326,10 @@ class RelevanceVectorClassifier(SparseClassification):
             if found is not None:
                 _publish(self, *found[:2], **found[2])
             return self
-        rows, classes = self._ordered_rows(self._training_rows(X, y, sample_weight), kernel=True)
-        bound, more, monitor = bind_kernel(self, rows), {}, monitor_of(self)
+        monitor, rows = monitor_of(self), self._training_rows(X, y, sample_weight)
+        identify_rows(monitor.journal, rows)
+        rows, classes = self._ordered_rows(rows, kernel=True)
+        bound, more = bind_kernel(self, rows), {}
         if learns(gamma_of(self)):
             bound = self._learned(bound, rows, monitor)
         candidates = Candidates.of(bound, rows)
@@ -457,9 +460,11 @@ class SparseBayesClassifier(SparseClassification):
             candidates, fitted = fit_labels_on_dask(self, X, y, sample_weight)
             self._publish_columns(candidates, fitted)
             return self
-        rows, classes = self._ordered_rows(self._training_rows(X, y, sample_weight), kernel=False)
+        monitor, rows = monitor_of(self), self._training_rows(X, y, sample_weight)
+        identify_rows(monitor.journal, rows)
+        rows, classes = self._ordered_rows(rows, kernel=False)
         candidates = Candidates.of(Columns().bind(rows.X), rows)
-        self._publish_columns(candidates, _fit_labels(self, candidates, rows, classes, monitor_of(self)))
+        self._publish_columns(candidates, _fit_labels(self, candidates, rows, classes, monitor))
         return self
 
     def _publish_columns(self, candidates: Candidates, fitted: Fitted) -> None:

@@ -99,7 +99,7 @@ def bare_of(model: Any) -> Any:
 
 def remaining_options(model: Any, monitor: FitMonitor) -> dict[str, Any]:
     """The parameters of an estimator for the part of a fit that is left, its passes being followed by `monitor`."""
-    options = fit_parameters(model) | {"max_time": monitor.time_left}
+    options = fit_parameters(model) | {"max_time": monitor.time_left, "checkpoint": monitor.journal}
     callback = options["callback"]
     if callback is not None:
         options["callback"] = lambda progress: monitor.stopped or callback(progress)

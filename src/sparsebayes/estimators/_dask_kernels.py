@@ -29,6 +29,7 @@ from sparsebayes.estimators._training import (
     Candidates,
     Rows,
     gamma_of,
+    identify_rows,
     learns,
     monitor_of,
     prior_of,
@@ -65,6 +66,7 @@ def fit_kernel_regressor(model: Any, X: Any, y: Any, sample_weight: Any, noise_v
     _refuse_outputs(y, noise_variance, found)
     sample = points.sample(SAMPLE)
     rows = _sampled_rows(sample, sample.t, found)
+    identify_rows(monitor.journal, rows)
     bound, learned, guess = bind_remotely(model, points.overview.alike, rows), None, None
     if learns(gamma_of(model)) and points.overview.constant is None:
         learned = model._learn(bound, rows, monitor)
@@ -98,6 +100,7 @@ def fit_kernel_classifier(model: Any, X: Any, y: Any, sample_weight: Any) -> tup
     sample = encoded.sample(SAMPLE)
     codes = sample.y[:, 0].astype(int) if sample.y.shape[1] == 1 else sample.y.argmax(axis=1)
     rows = _sampled_rows(sample, codes, encoded.total)
+    identify_rows(monitor.journal, rows)
     bound = bind_remotely(model, alike_rows(encoded), rows)
     if learns(gamma_of(model)):
         bound = model._learned(bound, rows, monitor)

@@ -128,6 +128,11 @@ class Parameters:
         1 prints every move and every tenth iteration to standard error, 2 every iteration.
     callback : callable, optional
         Called with a `Progress` each iteration; a true return value stops the fit.
+    checkpoint : str or os.PathLike, optional
+        A file that keeps how far `fit` has come. If it is there, of a fit of the same data and parameters, `fit` is
+        resumed from it and ends in the model that it would have ended in without an interruption; else `fit` writes
+        it, every second or less often. A fit that is over leaves the file complete, and the same fit again returns
+        at once. One file belongs to one fit: leave it None in a cross-validation. See docs/checkpoints.md.
     """
 
 

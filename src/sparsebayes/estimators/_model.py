@@ -31,6 +31,7 @@ class SparseModel(WithFormula, FittedRepresentation, CallbackSupportMixin, BaseE
     random_state: Any = None
     verbose: int = 0
     callback: Callable[[Progress], Any] | None = None
+    checkpoint: Any = None
 
     @classmethod
     @cache

@@ -13,6 +13,7 @@ from sparsebayes._array import beside, is_foreign, namespace, take, to_numpy
 from sparsebayes._checks import is_number
 from sparsebayes.core.result import Result
 from sparsebayes.estimators._fitted import forget
+from sparsebayes.estimators._training import journal_of
 from sparsebayes.rows.kinds import follows
 from sparsebayes.rows.sources import is_dask
 from sparsebayes.rows.validation import check_outputs, has_outputs, require_targets
@@ -113,10 +114,11 @@ def fit_members(model: Any, members: list[np.ndarray], fit_own: Callable[[Any, n
 
     fit_own : fits an estimator to the outputs of these numbers, and returns it.
     """
-    models = []
+    models, journal = [], journal_of(model)
     for outputs in members:
         own = clone(model).set_params(joint=True, **({"groups": None} if hasattr(model, "kernel") else {}))
-        models.append(fit_own(own, outputs))
+        own.checkpoint = journal  # one file for all of them
+        models.append(fit_own(own, outputs).set_params(checkpoint=None))
     forget(model)
     model.n_features_in_ = models[0].n_features_in_
     if hasattr(models[0], "feature_names_in_"):

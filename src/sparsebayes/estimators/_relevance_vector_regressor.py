@@ -36,6 +36,7 @@ from sparsebayes.estimators._training import (
     bind_kernel,
     fit_candidates,
     gamma_of,
+    identify_rows,
     learn,
     learns,
     monitor_of,
@@ -155,6 +156,7 @@ class RelevanceVectorRegressor(SparseRegression):
         if is_dask(X):
             return fit_kernel_regressor(self, X, y, sample_weight, noise_variance)
         monitor, rows = monitor_of(self), self._training_rows(X, y, sample_weight, noise_variance)
+        identify_rows(monitor.journal, rows)
         if rows.columns is None and not get_tags(self).input_tags.pairwise:
             rows = sorted_rows(rows, *row_order(rows.X))
         bound = bind_kernel(self, rows)

@@ -26,6 +26,7 @@ from sparsebayes.estimators._regression import SparseRegression, publish_regress
 from sparsebayes.estimators._training import (
     Candidates,
     fit_candidates,
+    identify_rows,
     monitor_of,
     prior_of,
 )
@@ -153,13 +154,14 @@ class SparseBayesRegressor(SparseRegression):
             )
         if members is not None:
             return fit_each(self, X, y, members, sample_weight=sample_weight, noise_variance=noise_variance)
+        monitor = monitor_of(self)
         if is_dask(X) or is_chunked(X, y) or is_too_large(X):
-            monitor = monitor_of(self)
             self._fit_statistics(self._read(X, y, sample_weight, noise_variance, monitor), monitor)
             return self
         rows = self._training_rows(X, y, sample_weight, noise_variance)
+        identify_rows(monitor.journal, rows)
         candidates = Candidates.of(Columns().bind(rows.X), rows)
-        result = fit_candidates(self, candidates, rows, monitor_of(self))
+        result = fit_candidates(self, candidates, rows, monitor)
         self._publish_columns(candidates, result, int(rows.y.shape[0]))
         return self
 
@@ -171,7 +173,7 @@ class SparseBayesRegressor(SparseRegression):
         The rows are not kept, only statistics whose size depends on the number of columns. The model is that
         of `fit` on all rows together, however they were divided. It is solved anew at every call: very many
         chunks are better given to `fit`, as an iterable. There is a model as soon as two rows differ in y.
-        `fit` forgets the rows.
+        `fit` forgets the rows. The parameter `checkpoint` is not used here.
 
         Parameters
         ----------
@@ -193,7 +195,7 @@ class SparseBayesRegressor(SparseRegression):
             message = "partial_fit starts anew: fit keeps no statistics of the rows it has seen."
             warn(message)
 
-        monitor = monitor_of(self)
+        monitor = monitor_of(self, kept=False)
         rows = self._joined(before, X, y, sample_weight, monitor)
         enough = rows is not None and rows.constant is None and rows.rows >= LEAST_ROWS
         try:

@@ -13,12 +13,13 @@ from sklearn.utils import get_tags
 from sparsebayes._array import Array, beside, is_foreign, namespace, rows_of, submatrix, to_numpy
 from sparsebayes._checks import warn
 from sparsebayes.bases import BoundBasis, BoundConcatenation, as_basis
+from sparsebayes.checkpoints import Journal, open_journal
 from sparsebayes.core.noise import Gaussian
 from sparsebayes.core.prior import Prior, Uniform
 from sparsebayes.core.result import Result
 from sparsebayes.estimators._callbacks import iteration_callback
 from sparsebayes.estimators._order import first_of_each, ordered_by
-from sparsebayes.fit import AUTO, MONITOR, fit, make_monitor
+from sparsebayes.fit import AUTO, MONITOR, fit, identify_parameters, make_monitor
 from sparsebayes.priors import Automatic, PerPart, as_prior
 from sparsebayes.rows.devices import result_beside
 from sparsebayes.rows.known_noise import KnownNoise
@@ -159,10 +160,29 @@ def learn(estimator: Any, bound: BoundBasis, rows: Rows, evidence: Any, monitor:
     return learned
 
 
-def monitor_of(estimator: Any) -> FitMonitor:
-    """The monitor of a fit, which also sees how long the search for scales takes."""
-    given = estimator.get_params(deep=False) | {"callback": iteration_callback(estimator)}
+def monitor_of(estimator: Any, kept: bool = True) -> FitMonitor:
+    """The monitor of a fit, which also sees how long the search for scales takes.
+
+    kept : whether the checkpoint of the estimator is used.
+    """
+    own = {"callback": iteration_callback(estimator), "checkpoint": journal_of(estimator) if kept else None}
+    given = estimator.get_params(deep=False) | own
     return make_monitor(*(given[name] for name in MONITOR))
+
+
+def journal_of(estimator: Any) -> Journal | None:
+    """The journal of a fit of this estimator, which knows its parameters; one that is given as it is."""
+    journal = open_journal(estimator.checkpoint)
+    if journal is not None and journal is not estimator.checkpoint:
+        identify_parameters(journal, type(estimator).__name__, estimator.get_params(deep=False))
+    return journal
+
+
+def identify_rows(journal: Journal | None, rows: Rows) -> None:
+    """Say to a journal which data are fitted."""
+    if journal is not None:
+        for name, value in {"X": rows.X, "y": rows.y, "sample_weight": rows.weights, "noise": rows.noise}.items():
+            journal.identify(name, value)
 
 
 def with_scales(estimator: Any, bound: BoundBasis) -> BoundBasis:
@@ -208,7 +228,7 @@ def fit_candidates(estimator: Any, candidates: Candidates, rows: Rows, monitor: 
     """
     prior = prior_of(estimator, candidates.bound)
     operator = candidates.bound.operator(rows.X)
-    options = fit_parameters(estimator) | {"max_time": monitor.time_left} | options
+    options = fit_parameters(estimator) | {"max_time": monitor.time_left, "checkpoint": monitor.journal} | options
     if monitor.stopped:  # while scales were learned: a first model, and no further question
         options["callback"] = lambda progress: True
     if rows.noise is not None:

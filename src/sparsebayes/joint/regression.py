@@ -23,7 +23,7 @@ from sparsebayes.joint.unpenalised import Projection
 from sparsebayes.rows.devices import on_host, result_beside
 from sparsebayes.solvers.active_set import ActiveSet
 from sparsebayes.solvers.monitor import FitMonitor
-from sparsebayes.solvers.regression import NoiseOptions, report, solve_problem
+from sparsebayes.solvers.regression import NoiseOptions, identify_statistics, report, solve_problem
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +64,7 @@ class JointPath:
         """Read the rows once, take out what has no prior, solve, and return to the user's units."""
         given, units, squares = self.summarise()
         quadratic, units = on_host(given, units)
+        identify_statistics(monitor, quadratic, units)
         squares = None if squares is None else to_numpy(squares)
         sharing, T = self.sharing.on_host(), 1 if self.sharing.outputs is None else self.sharing.outputs.count
         noise, projection = self.noise.per_output(T), None

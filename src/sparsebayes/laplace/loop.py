@@ -23,6 +23,8 @@ from __future__ import annotations
 import math
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -36,8 +38,10 @@ from sparsebayes.laplace.polish import maximise_evidence
 from sparsebayes.laplace.rows import LaplaceRows
 from sparsebayes.laplace.settings import LaplaceSettings
 from sparsebayes.laplace.sharing import of_candidates
+from sparsebayes.laplace.stages import KeptModes
 from sparsebayes.solvers.active_set.exchange import independent
 from sparsebayes.solvers.monitor import FitMonitor
+from sparsebayes.solvers.stages import Models, Stage, once, staged
 
 LEAST_RISE = 1e-5  # nats: an addition that gains less counts as none
 
@@ -105,9 +109,28 @@ class LaplaceFit:
 
     def run(self, start: Model | None = None) -> LaplaceSolution:
         """Rounds until no addition gains, from a model if one is known."""
+        with staged(self.monitor, "loop", self._kept) as stage:
+            if stage.finished:
+                mode, converged, rise = stage.result
+                among_all = self.modes.state(mode.expansion, mode.J, mode.alpha)
+                return LaplaceSolution(self, mode, among_all, converged, rise)
+            solution = self._run(stage, start)
+            stage.finish([solution.mode, solution.converged, solution.rise])
+            return solution
+
+    @property
+    def _kept(self) -> KeptModes:
+        """How a checkpoint keeps modes."""
+        return KeptModes(self.modes)
+
+    def _run(self, stage: Stage, start: Model | None) -> LaplaceSolution:
         monitor = self.monitor
-        mode = self._initialise() if start is None else self.settle(self.modes.of(start), monitor.tol)
-        monitor.note("initialised" if start is None else "settled", mode.state.size, mode.state)
+        if stage.began:
+            mode = stage.values[0]
+        else:
+            mode = self._initialise() if start is None else self.settle(self.modes.of(start), monitor.tol)
+            monitor.note("initialised" if start is None else "settled", mode.state.size, mode.state)
+            stage.save(mode)
         while True:
             going = monitor.record(mode.state)
             state = self.modes.state(mode.expansion, mode.J, mode.alpha)
@@ -116,11 +139,14 @@ class LaplaceFit:
                 return self._finished(mode, state) if going else LaplaceSolution(self, mode, state, False)
             monitor.note("round", len(np.unique(following.owner[~np.isin(following.J, mode.J)])), following.state)
             mode = following
+            stage.save(mode)
             del state  # the rows of G that it holds need not outlive the round
 
     def _finished(self, mode: Mode, state: State) -> LaplaceSolution:
         """The end: α that found no rest, or all α if `polished`, go to the highest evidence; last additions."""
-        highest: Mode | None = self._highest(mode) if mode.restless or self.polished else mode
+        highest: Mode | None = once(
+            self.monitor, "polish", self._kept, lambda: self._highest(mode) if mode.restless or self.polished else mode
+        )
         if highest is not None and highest is not mode:
             self.monitor.note("polished", highest.state.size, highest.state)
         trials = Trials.of(mode, self.rows.y.shape[0], self.modes.settings)
@@ -129,7 +155,13 @@ class LaplaceFit:
                 self.monitor.record(highest.state)
                 mode = highest
                 state = self.modes.state(mode.expansion, mode.J, mode.alpha)
-            highest, rise = self._last_addition(mode, state, trials)
+            with staged(self.monitor, "last addition", self._kept) as stage:
+                if not stage.finished:
+                    found = self._last_addition(stage, mode, state, trials)
+                    stage.finish([*found, trials.refits, trials.settles])
+                else:
+                    *found, trials.refits, trials.settles = stage.result
+            highest, rise = found
             if highest is not None:
                 self.monitor.note("added", 1, highest.state)
         return LaplaceSolution(self, mode, state, self.monitor.going, rise)
@@ -140,15 +172,18 @@ class LaplaceFit:
             return maximise_evidence(self.modes, mode)
         return mode
 
-    def _last_addition(self, mode: Mode, state: State, trials: Trials) -> tuple[Mode | None, float]:
+    def _last_addition(self, stage: Stage, mode: Mode, state: State, trials: Trials) -> list[Any]:
         """The model with one addition that raises the evidence; else None and what one still gains (see `rise`)."""
         tol, gain, rise = self.monitor.tol, to_numpy(state.scores.gain), 0.0
         order = np.argsort(-gain, kind="stable")
         order = order[gain[order] > max(tol, LEAST_RISE)]
-        scarce = len(order) > trials.settles  # then α settles only where the evidence rises before
-        for chosen in order.tolist():
+        scarce, tried = len(order) > trials.settles, 0  # then α settles only where the evidence rises before
+        if stage.began:
+            scarce, tried, rise, trials.refits, trials.settles = stage.values
+        for place, chosen in enumerate(order.tolist()[tried:], tried):
+            stage.save(scarce, place, rise, trials.refits, trials.settles)
             if trials.refits == 0 or not self.monitor.going:
-                return None, max(rise, float(gain[chosen]))
+                return [None, max(rise, float(gain[chosen]))]
             trials.refits -= 1
             larger = self._with(mode, state, np.asarray([chosen]))
             if larger is None or (scarce and larger.objective <= mode.objective + tol):
@@ -159,8 +194,8 @@ class LaplaceFit:
             trials.settles -= 1
             settled = self._settled(larger, mode.objective + tol, tol)
             if settled is not None and not settled.restless:
-                return settled, 0.0
-        return None, rise
+                return [settled, 0.0]
+        return [None, rise]
 
     def _initialise(self) -> Mode:
         """The first model: selected around the intercepts alone, then around the modes of earlier selections.
@@ -178,7 +213,7 @@ class LaplaceFit:
             least = last.objective + settings.fresh_gain
             drafts.append(self._chosen(last.expansion, Effort.ROUND, least)[0])
         for mode in reversed(drafts):
-            settled = mode and self._settled(mode, -np.inf, tol)
+            settled = mode and once(self.monitor, "settle", self._kept, partial(self._settled, mode, -np.inf, tol))
             if settled:
                 return settled
         # no selection of the solver can be used: a single function
@@ -194,8 +229,13 @@ class LaplaceFit:
 
         None unless its objective is above `least`; and whether the solver went to the end.
         """
-        solution = self.solver.solve(self.modes.among_all(expansion), self.monitor.inner(), effort=effort)
-        return self._rough(solution.state, None, least), solution.converged
+
+        def chosen() -> list[Any]:
+            solution = self.solver.solve(self.modes.among_all(expansion), self.monitor.inner(), effort=effort)
+            return [self._rough(solution.state, None, least), solution.converged]
+
+        mode, complete = once(self.monitor, "choose", self._kept, chosen)
+        return mode, complete
 
     def _round(self, mode: Mode, state: State) -> Mode | None:
         """The model after one round of the solver, or with the best additions alone; None if neither gains."""
@@ -203,7 +243,12 @@ class LaplaceFit:
         growing = state.scores.best_gain > tol
         least = mode.objective + (tol if growing else settings.exchange_gain)
         most = max(settings.growth * state.size, settings.small)
-        improved = self.solver.solve(state.problem, self.monitor.inner(most), state, Effort.ROUND).state
+        improved = once(
+            self.monitor,
+            "improve",
+            Models(state.problem),
+            lambda: self.solver.solve(state.problem, self.monitor.inner(most), state, Effort.ROUND).state,
+        )
         if improved.size > most:
             improved = state
         if float(np.max(to_numpy(improved.reestimate_gain))) > tol:  # an α in the lower of its two modes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -118,10 +119,9 @@ class Modes:
         rows, held, settings = self.rows, self.rows.held(J), self.settings
         f, last = rows.predictor(held, w, b), np.inf
         for _ in range(settings.newton_steps):
-            linear = rows.linearise(held, rows.expand(f))
-            state = self._start(self._problem(linear, J), np.arange(len(J)), alpha)
-            mode = Mode(J, alpha, w, b, linear, state)
-            goal = of_candidates(state)[2] / self.scale(linear)
+            mode = self.at(J, alpha, w, b, f, held)
+            linear = mode.linear
+            goal = of_candidates(mode.state)[2] / self.scale(linear)
             goal_b = linear.intercept(goal)
             goal_f = rows.predictor(held, goal, goal_b)
             predicted = _predicted_gain(mode, goal, goal_f - f)
@@ -135,6 +135,17 @@ class Modes:
                 break
             w, b, f = w + share * (goal - w), b + share * (goal_b - b), f + share * (goal_f - f)
         return replace(mode, reached=abs(predicted) < settings.reached * rows.n)
+
+    def at(self, J: np.ndarray, alpha: Array, w: Array, b: Array, f: Any, held: Any = None, **flags: bool) -> Mode:
+        """The candidates J at precisions α and weights (w, b), expanded around the predictor f = Φw + b."""
+        rows = self.rows
+        linear = rows.linearise(rows.held(J) if held is None else held, rows.expand(f))
+        state = self._start(self._problem(linear, J), np.arange(len(J)), alpha)
+        return Mode(J, alpha, w, b, linear, state, **flags)
+
+    def predictor_of(self, mode: Mode) -> Array | None:
+        """f that a mode is expanded around, (N, K); None if weights and intercepts suffice to make the same again."""
+        return mode.expansion.f
 
     def _halved(self, mode: Mode, goal: Array, goal_f: Array, predicted: float) -> float:
         """The largest share of Newton's step, by halves, that raises the log posterior; 0 if none does."""

@@ -95,7 +95,7 @@ class KernelPath:
             model = end.model
             del factor  # memory, before the next
         if self.operator.fits:
-            monitor.path.clear()  # that of a search by low rank, if there was one
+            monitor.path = []  # not that of a search by low rank, if there was one
             statistics = on_host(*summarise(self.operator.dense(), self.t, self.weights, self.fit_intercept))
             return result_beside(solve_regression(*statistics, self.noise, prior, solver, monitor), self.operator.X)
         return self._result(_within_limit(search, _by_columns(search), solver), monitor)

@@ -10,6 +10,7 @@ last working sets are of true columns, and so are the evidence and the posterior
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -28,9 +29,25 @@ from sparsebayes.large_kernels.scoring import CandidateBatch, best_of, collected
 from sparsebayes.large_kernels.settings import Pace, WorkingSetSettings
 from sparsebayes.solvers.certificate import Certificate, certify
 from sparsebayes.solvers.sized import Sized
+from sparsebayes.solvers.stages import Values, once
 
 Subsets = TrueColumns | LowRankStatistics | SampledCurvature
 NONE = np.zeros(0, dtype=np.int64)
+
+
+class Batches(Values):
+    """Candidate batches, as a checkpoint keeps them."""
+
+    def pack(self, value: Any) -> Any:
+        """A batch by its fields."""
+        return vars(value) if isinstance(value, CandidateBatch) else super().pack(value)
+
+    def unpack(self, tree: Any, known: dict[Any, Any]) -> Any:
+        """The batch."""
+        return CandidateBatch(**tree) if isinstance(tree, dict) else super().unpack(tree, known)
+
+
+BATCHES = Batches()
 
 
 @dataclass(frozen=True)
@@ -198,6 +215,9 @@ class WorkingSetSearch:
 
     def score(self, model: Model, candidates: np.ndarray, skipped: np.ndarray = NONE) -> CandidateBatch:
         """A scoring pass over these candidates but those skipped."""
+        return once(self.monitor, "score", BATCHES, lambda: self._scored(model, candidates, skipped))
+
+    def _scored(self, model: Model, candidates: Any, skipped: np.ndarray) -> CandidateBatch:
         active, settings = model.functions, self.settings
         elements = together(settings.block_elements, self.scored.beside)
         blocks = _blocks(candidates, elements // len(active))

@@ -22,24 +22,46 @@ class RowProducts(Products):
         """G[J, J], an (|J|, |J|) array, which costs less than the rows J of G."""
 
 
+NEVER = -1  # the slot of a function whose row was never needed; that of batch k, to be fetched again, is NEVER − 1 − k
+
+
 class LazyQuadratic(Quadratic):
-    """The rows of G that were ever needed, fetched in batches from `products` and kept."""
+    """The rows of G that were ever needed, fetched in batches from `products` and kept.
+
+    batches : the functions of each batch so far. A quadratic that is told to expect them fetches the same batches,
+    each when one of its rows is needed: in others rows would round differently.
+    """
 
     products: RowProducts
 
     def __init__(self, n: float, tt: float, h: Array, products: RowProducts, offset: float = 0.0) -> None:
         super().__init__(n, tt, h, offset, products)
-        self._slot = np.full(self.size, -1)  # where in the store the row of each function is
+        self._slot = np.full(self.size, NEVER)  # where in the store the row of each function is
+        self.batches: list[np.ndarray] = []
         self._used = 0
         self._store: Array = self.xp.zeros((0, self.size), dtype=h.dtype, device=getattr(h, "device", None))
 
     def rows(self, J: Indices) -> Array:
         """G[J, :]; the rows that are not held yet are fetched in one pass."""
         J = np.asarray(J, dtype=np.int64)
-        missing = J[self._slot[J] < 0]
+        missing = J[self._slot[J] == NEVER]
         if len(missing):
+            self.batches.append(missing)
             self._append(missing, self.products.rows(missing))
+        self._fetch_again(J)
         return take(self._store, self._slot[J])
+
+    def expect(self, batches: list[np.ndarray]) -> None:
+        """Take these batches, of a fit that was interrupted, as fetched."""
+        for k, J in enumerate(batches):
+            self._slot[J] = np.where(self._slot[J] < 0, NEVER - 1 - k, self._slot[J])
+        self.batches = list(batches)
+
+    def _fetch_again(self, J: np.ndarray) -> None:
+        """Hold the rows of these functions that were fetched before an interruption."""
+        for k in np.unique(NEVER - 1 - self._slot[J]):
+            if k >= 0:
+                self._append(self.batches[k], self.products.rows(self.batches[k]))
 
     def _append(self, J: np.ndarray, rows: Array) -> None:
         """Keep new rows of G; the store doubles, so that growing it costs O(1) copies of each row."""
@@ -58,6 +80,7 @@ class LazyQuadratic(Quadratic):
     def gram(self, J: Indices) -> Array:
         """G[J, J] from the rows held; pairs of functions neither of which is held are computed."""
         J = np.asarray(J, dtype=np.int64)
+        self._fetch_again(J[self._slot[J] < NEVER])
         slots = self._slot[J]
         held = slots >= 0
         if held.all():

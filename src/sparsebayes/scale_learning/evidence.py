@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -42,11 +42,14 @@ class Evidence(ABC):
         Whether K may also be given as UUᵀ, by `subset_of_regressors`.
     drops_inputs : bool
         Whether inputs whose scale gains less than ½ log N nats are to have no effect.
+    memory : ndarray, optional
+        What the last evaluation has left for the next one to start from, if anything; never changed in place.
     """
 
     y: np.ndarray
     counts: np.ndarray
     center: bool
+    memory: Any = field(default=None, init=False, repr=False)
 
     order = np.zeros(0)
     spread, n_noise, low_rank, drops_inputs = 1.0, 0, False, True

@@ -47,7 +47,7 @@ class LaplaceEvidence(Evidence):
     def __post_init__(self) -> None:
         self.order = self.y @ np.arange(1, self.y.shape[1] + 1)  # the numbers of the classes
         # the last modes f are where the next search starts: with another K they move less than their K⁻¹f
-        self._modes = np.zeros(self.y.shape)
+        self.memory = np.zeros(self.y.shape)
 
     def __call__(self, K: np.ndarray, log_beta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         """L = log p(y|f) − ½ fᵀK⁻¹f − ½ log|I + KW| at the mode f, and ∂L/∂K, through the mode as well."""
@@ -77,7 +77,7 @@ class LaplaceEvidence(Evidence):
 
     def _mode(self, K: np.ndarray, k: int) -> np.ndarray:
         """a = K⁻¹f at the mode of output k, by Newton's method with step halving."""
-        n, a = len(K), self._newton(K, self._modes[:, k], k)
+        n, a = len(K), self._newton(K, self.memory[:, k], k)
         here, nothing = self._height(K, a, k), self._height(K, 0 * a, k)
         if not here > nothing:
             a, here = 0 * a, nothing
@@ -93,7 +93,9 @@ class LaplaceEvidence(Evidence):
             a, gained, here = a + share * step, there - here, there
             if gained < MODE_TOLERANCE * n:
                 break
-        self._modes[:, k] = K @ a
+        memory = self.memory.copy()
+        memory[:, k] = K @ a
+        self.memory = memory
         return a
 
     def _newton(self, K: np.ndarray, f: np.ndarray, k: int) -> np.ndarray:

@@ -25,6 +25,7 @@ from sparsebayes.scale_learning.screening import NONE, irrelevant_functions
 from sparsebayes.scale_learning.settings import DEFAULT, ScaleSearchSettings
 from sparsebayes.scale_learning.space import ScaleSpace
 from sparsebayes.solvers.monitor import FitMonitor
+from sparsebayes.solvers.stages import VALUES, once, staged
 
 IMPOSSIBLE = 1e20  # value for the optimiser if a covariance is not positive definite
 
@@ -199,7 +200,9 @@ class _Search:
         tried: list[Point] = []
         width = settings.first_width
         while width > settings.connecting * self.space.narrowest() or len(tried) < settings.least_widths:
-            tried.append(self._profiled(self.space.start(width)))
+            start = self.space.start(width)
+            value, theta = once(self.monitor, "profile", VALUES, lambda start=start: list(self._profiled(start)))
+            tried.append((value, theta))
             width /= settings.width_step
             if not self.monitor.going:
                 break
@@ -233,7 +236,9 @@ class _Search:
         settings = self.settings
         few = self.by_centres(settings.centres)
         other = self._maximise(few, self._restarts(best[1])[-1], settings.steps)
-        best = max(((judge(theta)[0], theta) for _, theta in (best, other)), key=lambda point: point[0])
+        best = max(
+            ((self._evaluated(judge, theta)[0], theta) for _, theta in (best, other)), key=lambda point: point[0]
+        )
         return self.unless_noise(judge, best)
 
     def without_irrelevant_inputs(self, best: Point) -> Point:
@@ -247,11 +252,11 @@ class _Search:
         penalty = 0.5 * math.log(process.evidence.total)
         movable = self.widest != self.bound.log_scales
         inputs = np.flatnonzero(self.bound.scale_per_input & ~self.space.tied & movable).tolist()
-        alone = {k: process(self._widened(theta, k))[0] for k in inputs}
+        alone = {k: self._evaluated(process, self._widened(theta, k))[0] for k in inputs}
         irrelevant = []
         for k in sorted(inputs, key=lambda k: -alone[k]):
             trial = self._widened(theta, k)
-            without = process(trial)[0]
+            without = self._evaluated(process, trial)[0]
             if without > value - penalty:
                 value, theta = without, trial
                 irrelevant.append(k)
@@ -271,7 +276,10 @@ class _Search:
         shares = self.bounds[self.scales : self.scales + self.parts, 0]
         nothing = self._theta(self.space.start(max(self.settings.widths)), shares, -self.unit)
         effective = sum(bool(np.any(best[1][group] != self.widest[group])) for group in self.space.groups)
-        penalty, alone = 0.5 * math.log(process.evidence.total) * max(effective, 1), process(nothing)[0]
+        penalty, alone = (
+            0.5 * math.log(process.evidence.total) * max(effective, 1),
+            self._evaluated(process, nothing)[0],
+        )
         return (alone, nothing) if best[0] < alone + penalty else best
 
     def _process(self, n: int, m: int | None = None) -> GaussianProcess:
@@ -322,17 +330,34 @@ class _Search:
         self, process: GaussianProcess, theta: np.ndarray, steps: int, bounds: np.ndarray | None = None
     ) -> Point:
         """L and θ after L-BFGS from θ, within bounds; at once if the monitor has ended the search."""
+        with staged(self.monitor, "maximise", VALUES) as stage:
+            if not stage.finished:
+                value, theta = self._maximised(process, theta, steps, bounds)
+                stage.finish([value, theta, self.steps_taken, process.evidence.memory])
+                return value, theta
+        value, theta, self.steps_taken, process.evidence.memory = stage.result
+        return value, theta
+
+    def _evaluated(self, process: GaussianProcess, theta: np.ndarray) -> list[Any]:
+        """L and its gradient at θ."""
+        with staged(self.monitor, "evaluate", VALUES) as stage:
+            if not stage.finished:
+                return stage.finish([*process(theta), process.evidence.memory])[:2]
+        value, gradient, process.evidence.memory = stage.result
+        return [value, gradient]
+
+    def _maximised(self, process: GaussianProcess, theta: np.ndarray, steps: int, bounds: np.ndarray | None) -> Point:
         bounds, total = self.bounds if bounds is None else bounds, process.evidence.total
         limits = self._limits(theta, bounds)
         start = theta + self.free @ np.clip(0.0, limits[:, 0], limits[:, 1])
-        limits, first = self._limits(start, bounds), process(start)[0]
+        limits, first = self._limits(start, bounds), self._evaluated(process, start)[0]
         if not self.monitor.going:
             return first, start
         level = first if math.isfinite(first) else 0.0
 
         def downhill(moved: np.ndarray) -> tuple[float, np.ndarray]:
             """Nats per row below the start, which do not depend on the units of the target, and their gradient."""
-            value, gradient = process(start + self.free @ moved)
+            value, gradient = self._evaluated(process, start + self.free @ moved)
             if not math.isfinite(value):
                 return IMPOSSIBLE, np.zeros_like(moved)
             return (level - value) / total, -(self.free.T @ gradient) / total

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
@@ -19,6 +20,7 @@ from sparsebayes._array import Array, NotPositiveDefinite, asfloat64, at_least, 
 from sparsebayes.core.newton import polish
 from sparsebayes.core.posterior import Problem, State
 from sparsebayes.core.solver import Effort, Monitor, Solution, Solver
+from sparsebayes.solvers.stages import Models, Stage, once, staged
 
 UPDATES = ("mackay", "em")
 START = 0.1  # α/β of every function at the start, on columns of unit norm
@@ -56,9 +58,13 @@ class FixedPoint(Solver):
         if state is None:
             alpha = asfloat64(np.full(problem.size, START * beta), like=problem.quadratic.h)
             state = problem.start(range(problem.size), alpha, beta)
+        first = state
+        return once(monitor, "solve", Models(problem), lambda: self._solved(first, monitor))
+
+    def _solved(self, state: State, monitor: Monitor) -> Solution:
         while True:
             size = state.size
-            state, converged = self._iterate(state, monitor)
+            state, converged = self._updated(state, monitor)
             if self.polish:
                 state = polish(state)
             monitor.note("pruned by updates", size - state.size, state)
@@ -67,8 +73,15 @@ class FixedPoint(Solver):
                 return Solution(state, converged)
             state = returning
 
-    def _iterate(self, state: State, monitor: Monitor) -> tuple[State, bool]:
-        """Updates until they have converged; and whether they have, or the monitor ended them."""
+    def _updated(self, state: State, monitor: Monitor) -> list[Any]:
+        """The state after updates; and whether these have converged, or the monitor ended them."""
+        with staged(monitor, "update", Models(state.problem)) as stage:
+            found: list[Any] = stage.result if stage.finished else stage.finish(self._iterate(stage, state, monitor))
+            return found
+
+    def _iterate(self, stage: Stage, state: State, monitor: Monitor) -> list[Any]:
+        if stage.began:
+            state = stage.values[0]
         while monitor.record(state):
             before = state
             if self.update == "em":
@@ -76,8 +89,9 @@ class FixedPoint(Solver):
             else:
                 state = _prune(safeguarded(state, *mackay_step(state)))
             if self._settled(before, state, monitor.tol):
-                return state, True
-        return state, False
+                return [state, True]
+            stage.save(state)
+        return [state, False]
 
     def _settled(self, before: State, after: State, tol: float) -> bool:
         """Whether the updates have converged; the last digits are left to the polish."""

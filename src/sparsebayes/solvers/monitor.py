@@ -13,6 +13,7 @@ from typing import Any, Self
 import numpy as np
 
 from sparsebayes._checks import warn
+from sparsebayes.checkpoints import Journal
 from sparsebayes.core.posterior import State
 from sparsebayes.core.solver import Monitor, Solution
 from sparsebayes.core.units import Units
@@ -121,6 +122,8 @@ class FitMonitor(Monitor):
     remarks : what the user is to be warned of at the end, besides limits that were reached.
     modes : objective and functions of every model that a search ended in.
     best : problem, objective, J, α and β of the best `State` of the problem that is being solved.
+    journal : what keeps the stages of the fit in a file, None if nothing does (see `solvers.stages`).
+    problems : of the stages under way, from the outermost.  level : the objective after the last move.
     """
 
     seed: int | None = 0
@@ -137,7 +140,9 @@ class FitMonitor(Monitor):
     trace: list[Move] = field(default_factory=list)
     began: float = field(default_factory=time.perf_counter)
     _clock: float = field(default_factory=time.perf_counter)
-    _level: float | None = None
+    journal: Journal | None = None
+    problems: list[Any] = field(default_factory=list)
+    level: float | None = None
     _said: bool = False
     _told: float = field(default_factory=time.perf_counter)
     _passes: int = 0
@@ -211,10 +216,17 @@ class FitMonitor(Monitor):
 
     def _tell(self, progress: Progress, printed: bool) -> None:
         """Print the progress and show it to the callback, unless that has stopped the fit."""
+        if self._silent:
+            return
         if self.verbose and printed:
             print(progress, file=sys.stderr)
         if self.callback is not None and not self.stopped and self.callback(progress):
             self.stopped = True
+
+    @property
+    def _silent(self) -> bool:
+        """Whether a fit is resumed, and on a way that was shown before."""
+        return self.journal is not None and self.journal.replaying
 
     def _keep_best(self, state: Any) -> None:
         """Remember where the objective of the problem was highest, without the arrays of the state."""
@@ -253,11 +265,11 @@ class FitMonitor(Monitor):
     def note(self, name: str, count: int, state: Any) -> None:
         """Add a move to the trace: its name, how many functions it concerned, and the model after it."""
         self.saturated = name == SATURATED
-        now, level = time.perf_counter(), state.objective if self._level is None else self._level
+        now, level = time.perf_counter(), state.objective if self.level is None else self.level
         gain = self.outputs * (state.objective - level)
         self.trace.append(Move(name, int(count), gain, state.size, now - self._clock))
-        self._clock, self._level = now, state.objective
-        if self.verbose:
+        self._clock, self.level = now, state.objective
+        if self.verbose and not self._silent:
             print(self.trace[-1], file=sys.stderr)
 
     def inner(self, most: float = math.inf) -> InnerMonitor:

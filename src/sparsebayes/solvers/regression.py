@@ -23,6 +23,7 @@ from sparsebayes.solvers.candidates import CandidateScores
 from sparsebayes.solvers.certificate import certify
 from sparsebayes.solvers.monitor import FitMonitor, SparsityWarning
 from sparsebayes.solvers.sized import unlimited
+from sparsebayes.solvers.stages import Models, once
 
 FEW_ROWS, NOT_SPARSE = 20, 0.8  # from so many rows on, a model with more than this share of them is not sparse
 LEAST_NOISE = 1e-25  # of the mean square of the target: below it rounding alone is larger
@@ -85,12 +86,25 @@ def solve_regression(
 ) -> Result:
     """Solve the problem of the statistics (quadratic, units) and return the solution in the user's units."""
     prior, monitor = prior.resolve(units.n), monitor.in_units(units)
+    identify_statistics(monitor, quadratic, units)
     problem = Problem(quadratic, prior, noise.model(units), prior.units(units.unit, units.kept))
     return report(solve_problem(problem, units, noise, solver, monitor), units, monitor)
 
 
+def identify_statistics(monitor: FitMonitor, quadratic: Quadratic, units: Units) -> None:
+    """Say to the journal of a fit, if there is one, which data it is of: the only way to know rows read in chunks."""
+    if monitor.journal is not None:
+        scales = [units.target_scale, units.norms]
+        monitor.journal.identify("the data", [quadratic.n, quadratic.tt, quadratic.h, *scales])
+
+
 def solve_problem(problem: Problem, units: Units, noise: NoiseOptions, solver: Solver, monitor: FitMonitor) -> Solution:
     """The solution of a problem; with a guess at the noise variance, functions are first selected at that."""
+    code = Models(problem)
+    return once(monitor, "solution", code, lambda: _solved(problem, units, noise, solver, monitor))
+
+
+def _solved(problem: Problem, units: Units, noise: NoiseOptions, solver: Solver, monitor: FitMonitor) -> Solution:
     guess = noise.guessed_precision(units)
     if guess is None or not problem.noise.estimate:
         solution = monitor.best_of(solver.solve(problem, monitor))
@@ -98,7 +112,7 @@ def solve_problem(problem: Problem, units: Units, noise: NoiseOptions, solver: S
         return solution
     held = replace(problem, noise=GaussianNoise(min(guess, problem.noise.beta_max), estimate=False))
     solution = Solution(unlimited(solver).solve(held, monitor).state.under(problem), False)
-    monitor.modes.clear()  # of another problem
+    monitor.modes = []  # those of another problem
     if not monitor.stopped:
         solution = solver.solve(problem, monitor, solution.state)
         # so many functions may have come in that they reproduce t, which those added one by one need not do

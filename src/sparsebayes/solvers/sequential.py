@@ -19,6 +19,7 @@ from sparsebayes.core.solver import Effort, Monitor, Solution, Solver, first_sta
 from sparsebayes.solvers.active_set import ActiveSetSettings
 from sparsebayes.solvers.annealing import annealed, better
 from sparsebayes.solvers.fixed_point import mackay_step
+from sparsebayes.solvers.stages import Stage
 from sparsebayes.solvers.tables import GroupTable, Table, table_of
 from sparsebayes.solvers.walk import Stopped, Walk
 
@@ -65,6 +66,9 @@ class Sequential(Solver):
         """Act until every |Δ log α| inside is below tol and nothing outside would gain [TF03, 4.4]."""
         self.check()
         walk = Walk(monitor)
+        return walk.once("solve", problem, lambda: self._solved(problem, walk, start))
+
+    def _solved(self, problem: Problem, walk: Walk, start: State | None) -> Solution:
         try:
             state = self._settled(first_state(problem) if start is None else start, walk)
             if self.annealing and start is None:
@@ -99,7 +103,14 @@ class Sequential(Solver):
 
     def _run(self, state: State, walk: Walk, tol: float) -> State:
         """Actions until converged."""
-        table, pointer, actions = table_of(state), 0, 0
+        with walk.stage("act", state.problem) as stage:
+            return stage.result if stage.finished else stage.finish(self._acted(stage, state, walk, tol))
+
+    def _acted(self, stage: Stage, state: State, walk: Walk, tol: float) -> State:
+        pointer = actions = 0
+        if stage.began:
+            state, pointer, actions = stage.values
+        table = table_of(state)
         while True:
             walk.advance(table)
             target = table.target()
@@ -108,6 +119,7 @@ class Sequential(Solver):
                 state = _update_noise(table.exact())
                 moved = abs(math.log(state.beta / table.beta)) > (1e-3 if self.polish else tol)
                 table = table_of(state)
+                stage.save(state, pointer, actions)
                 if not moved:
                     walk.note("acted", actions, state)
                     return state
@@ -117,7 +129,9 @@ class Sequential(Solver):
             actions += 1
             if table.broken or actions % self.refresh == 0 or actions % self.noise_every == 0:
                 state = table.exact()
-                table = table_of(_update_noise(state) if actions % self.noise_every == 0 else state)
+                state = _update_noise(state) if actions % self.noise_every == 0 else state
+                table = table_of(state)
+                stage.save(state, pointer, actions)
 
     def _select(self, gains: np.ndarray, pointer: int, walk: Walk) -> tuple[int, int]:
         """The function to act on next, and the one after which the next turn begins."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from sparsebayes.core.posterior import Problem
 from sparsebayes.core.solver import Monitor
+from sparsebayes.solvers.stages import Models, Stage, once, staged
 
 
 class Stopped(Exception):
@@ -49,6 +51,14 @@ class Walk:
             yield
         finally:
             self.incumbent, self.counted = outer, before
+
+    def stage(self, name: str, problem: Problem) -> AbstractContextManager[Stage]:
+        """A stage of the solver, whose values are states of a problem: see `solvers.stages`."""
+        return staged(self.monitor, name, Models(problem))
+
+    def once(self, name: str, problem: Problem, compute: Callable[[], Any]) -> Any:
+        """What `compute()` returns, or what it returned before the fit was interrupted."""
+        return once(self.monitor, name, Models(problem), compute)
 
     def advance(self, state: Any) -> None:
         """Report one iteration; after the last, raises `Stopped` with the better of state and incumbent."""

@@ -19,6 +19,7 @@ from sparsebayes.solvers.active_set.pruning import candidate_pool, joined, prune
 from sparsebayes.solvers.active_set.settings import ActiveSetSettings
 from sparsebayes.solvers.annealing import better
 from sparsebayes.solvers.monitor import SATURATED
+from sparsebayes.solvers.stages import Stage
 from sparsebayes.solvers.walk import Walk
 
 
@@ -55,6 +56,9 @@ class Moves(Solver):
 
         everything : whether all candidates are in the pool.
         """
+        return walk.once("initialise", problem, lambda: self._initialised(problem, walk, everything))
+
+    def _initialised(self, problem: Problem, walk: Walk, everything: bool) -> State:
         settings, beta = self.settings, problem.noise.beta
         first, level, pool = first_state(problem), settings.level, np.arange(problem.size)
         if everything:
@@ -74,8 +78,16 @@ class Moves(Solver):
 
     def grow(self, state: State, walk: Walk, least_gain: float, most: int | None = None) -> State:
         """Add batches until the best addition gains less than `least_gain`, or there are `most` functions."""
-        walk.advance(state)
-        added = 0
+        with walk.stage("grow", state.problem) as stage:
+            return stage.result if stage.finished else stage.finish(self._grown(stage, state, walk, least_gain, most))
+
+    def _grown(self, stage: Stage, state: State, walk: Walk, least_gain: float, most: int | None) -> State:
+        if stage.began:
+            state, added = stage.values
+        else:
+            walk.advance(state)
+            added = 0
+            stage.save(state, added)
         while (most is None or state.size < most) and not self._saturated(state):
             chosen = self._choose(state, least_gain)
             if not len(chosen):
@@ -91,6 +103,7 @@ class Moves(Solver):
                 break
             added, state = added + len(batch), grown
             walk.advance(state)
+            stage.save(state, added)
         if added:
             walk.note("added", added, state)
         return state
@@ -135,19 +148,27 @@ class Moves(Solver):
         """Exchange rounds; on a small problem, all candidates are then pruned together, and exchanged again."""
         state = self.exchange(state, walk)
         if self.exchanges and state.problem.size <= self.settings.small:
-            state = self.exchange(self._prune_all(state, walk), walk)
+            pruned = walk.once("prune all", state.problem, lambda: self._prune_all(state, walk))
+            return self.exchange(pruned, walk)
         return state
 
     def exchange(self, state: State, walk: Walk) -> State:
         """Exchange rounds, until one gains too little for another."""
-        settings = self.settings
+        with walk.stage("exchange", state.problem) as stage:
+            return stage.result if stage.finished else stage.finish(self._exchanged(stage, state, walk))
+
+    def _exchanged(self, stage: Stage, state: State, walk: Walk) -> State:
+        settings, before = self.settings, 0
         small = state.problem.size <= settings.small
-        for _ in range(self.exchanges if small else 2 * self.exchanges):
-            before, enough = state, settings.loose if small else settings.exchange_gain * state.size
+        if stage.began:
+            state, before = stage.values
+        for taken in range(before + 1, (1 if small else 2) * self.exchanges + 1):
+            last, enough = state, settings.loose if small else settings.exchange_gain * state.size
             state = self.better(state, self._with_substitutes(state), walk)
-            walk.note("exchanged", len(np.setdiff1d(state.J, before.J)), state)
-            if state.objective < before.objective + enough:
+            walk.note("exchanged", len(np.setdiff1d(state.J, last.J)), state)
+            if state.objective < last.objective + enough:
                 break
+            stage.save(state, taken)
         return state
 
     def _with_substitutes(self, state: State) -> State | None:
@@ -195,8 +216,15 @@ class Moves(Solver):
         Where additions gain more than swaps many times in a row, the model is far from complete, and grows by
         batches.
         """
+        with walk.stage("swap", state.problem) as stage:
+            return stage.result if stage.finished else stage.finish(self._swapped(stage, state, walk))
+
+    def _swapped(self, stage: Stage, state: State, walk: Walk) -> State:
         settings, swaps_made, additions = self.settings, 0, 0
-        state = maximise_jointly(state, settings.loose, settings.steps_between_swaps)
+        if stage.began:
+            state, swaps_made, additions = stage.values
+        else:
+            state = maximise_jointly(state, settings.loose, settings.steps_between_swaps)
         while state.size <= settings.crowded:
             swaps, least_gain = best_swaps(state), max(settings.swap_gain, walk.tol)
             best = state.scores.best
@@ -217,6 +245,7 @@ class Moves(Solver):
                 break
             state, swaps_made = following, swaps_made + count
             walk.advance(state)
+            stage.save(state, swaps_made, additions)
         walk.note("swapped", swaps_made, state)
         return state
 
@@ -228,7 +257,13 @@ class Moves(Solver):
 
     def finish(self, state: State, walk: Walk) -> Solution:
         """Swap, take Newton steps to the end, then add or swap in whatever still gains, until nothing does."""
+        with walk.stage("finish", state.problem) as stage:
+            return stage.result if stage.finished else stage.finish(self._finished(stage, state, walk))
+
+    def _finished(self, stage: Stage, state: State, walk: Walk) -> Solution:
         reached = last_swapped = -np.inf
+        if stage.began:
+            state, reached, last_swapped = stage.values
         while True:
             if self.swaps_in(state) and state.objective > last_swapped + self.settings.swap_gain:
                 state = self.swap(state, walk)
@@ -243,6 +278,7 @@ class Moves(Solver):
                 return Solution(state, settled)
             reached = state.objective
             state = self._refine(state, walk)
+            stage.save(state, reached, last_swapped)
 
     def of_few(self, problem: Problem, walk: Walk, few: int, agreeing: bool) -> tuple[Solution | None, bool]:
         """On a small problem, a solution from all candidates at once, and whether no other need be sought.

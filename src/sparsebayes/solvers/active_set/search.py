@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,6 +24,7 @@ from sparsebayes.core.noise import GaussianNoise
 from sparsebayes.core.posterior import State
 from sparsebayes.solvers.active_set.moves import Moves
 from sparsebayes.solvers.annealing import annealed, better
+from sparsebayes.solvers.stages import Stage
 from sparsebayes.solvers.walk import Walk
 
 
@@ -199,6 +201,9 @@ class LargeNeighbourhoods:
 
     def _annealed(self, state: State) -> State:
         """The state, or what noise annealing finds if that is better."""
+        return self.walk.once("anneal", state.problem, lambda: self._after_annealing(state))
+
+    def _after_annealing(self, state: State) -> State:
         moves, walk, settings = self.moves, self.walk, self.moves.settings
         with walk.trial(state, counted=False):
             rival = annealed(state, self.search.annealing, lambda start: moves.improve(start, walk))
@@ -219,8 +224,24 @@ class LargeNeighbourhoods:
         Each group is an active function and those related to it; the most useful function leads the first. A
         function that was in a group already leads none.
         """
+        with self.walk.stage("sweep", state.problem) as stage:
+            return self._of(stage, state, lambda: self._after_sweep(stage, state, sweep))
+
+    def _of(self, stage: Stage, state: State, compute: Callable[[], State]) -> State:
+        """What a stage of the search that begins at `state` computes, or computed before the fit was interrupted."""
+        if not stage.finished:
+            stage.finish([found := compute(), self.agreed])
+            return found
+        found, self.agreed = stage.result
+        return found
+
+    def _after_sweep(self, stage: Stage, state: State, sweep: Sweep) -> State:
         before, tried, count = state, set[int](), 0
-        for m in state.J[np.argsort(-to_numpy(state.keep_gain), kind="stable")].tolist():
+        order = state.J[np.argsort(-to_numpy(state.keep_gain), kind="stable")]
+        if stage.began:
+            state, self.agreed, order, members, count = stage.values
+            tried = set(members.tolist())
+        for place, m in enumerate(order.tolist()):
             where, size = np.flatnonzero(state.J == m), sweep.size(state)
             if m in tried or not len(where) or state.size <= size or not self._suits(state):
                 continue
@@ -229,6 +250,7 @@ class LargeNeighbourhoods:
             group, count = related(state, int(where[0]), size), count + 1
             tried.update(state.J[group].tolist())
             state = self._better(state, self._regrown(state, group, sweep.noise))
+            stage.save(state, self.agreed, order[place + 1 :], np.asarray(sorted(tried)), count)
         name = f"regrown by {sweep.size(state)} at {sweep.noise:g}β"
         self.walk.note(name, len(np.setdiff1d(state.J, before.J)), state)
         return state
@@ -238,13 +260,20 @@ class LargeNeighbourhoods:
 
         They are regrown at one to four times β.  share : of the time of the search.
         """
-        rng, fruitless, before = self.walk.rng, 0, state
-        for _ in range(self.search.draws):
+        with self.walk.stage("draw", state.problem) as stage:
+            return self._of(stage, state, lambda: self._after_draws(stage, state, share))
+
+    def _after_draws(self, stage: Stage, state: State, share: float) -> State:
+        rng, fruitless, done, before = self.walk.rng, 0, 0, state
+        if stage.began:
+            state, self.agreed, fruitless, done = stage.values
+        for taken in range(done + 1, self.search.draws + 1):
             if fruitless >= self.search.patience or self._over(share) or not self._suits(state) or state.size < 3:
                 break
             group, noise = drawn_group(state, rng), 4 ** rng.uniform()
             following = self._better(state, self._regrown(state, group, noise, swapped=True))
             state, fruitless = following, fruitless + 1 if following is state else 0
+            stage.save(state, self.agreed, fruitless, taken)
         if self.search.draws:
             self.walk.note("regrown at random", len(np.setdiff1d(state.J, before.J)), state)
         return state

@@ -90,6 +90,9 @@ class ActiveSet(Moves):
         """The steps 1 to 7 above, fewer of them where `effort` says so or a start is given."""
         self.check()
         walk = Walk(monitor)
+        return walk.once("solve", problem, lambda: self._solved(problem, walk, start, effort))
+
+    def _solved(self, problem: Problem, walk: Walk, start: State | None, effort: Effort) -> Solution:
         search = LargeNeighbourhoods(as_search(self.effort), self, walk, time.perf_counter())
         try:
             if start is not None and effort < Effort.FULL:
@@ -105,7 +108,8 @@ class ActiveSet(Moves):
 
     def _full(self, problem: Problem, walk: Walk, search: LargeNeighbourhoods) -> Solution:
         """A local maximum: a model of few functions if a small problem has one, else the best that the search finds."""
-        few, suffices = self.of_few(problem, walk, search.search.few, agreeing=bool(search.search.sweeps))
+        agreeing = bool(search.search.sweeps)
+        few, suffices = walk.once("few", problem, lambda: self.of_few(problem, walk, search.search.few, agreeing))
         if few is not None and suffices:
             return few
         with nullcontext() if few is None else walk.trial(few.state):
@@ -143,13 +147,18 @@ class ActiveSet(Moves):
     def _from_rich_models(self, incumbent: State, walk: Walk) -> State | None:
         """The best model that deletions from the rich models lead to; None if it is the incumbent, or far below."""
         problem = incumbent.problem
-        rich_models = [pruned_by_em(problem)]
+        starts = [walk.once("delete after EM", problem, lambda: _deleted(pruned_by_em(problem), problem))]
         if problem.size <= RELAXED.candidates and problem.noise.estimate:
             plain = LargeNeighbourhoods(FAST, self, walk, time.perf_counter())
-            rich_models.append(self._full(relaxed(problem), walk, plain).state)
-        starts = [best_of_deletions(rich, problem) for rich in rich_models if rich is not None]
+            rich = self._full(relaxed(problem), walk, plain).state
+            starts.append(walk.once("delete", problem, lambda: _deleted(rich, problem)))
         found = [each for each in starts if each is not None and not collapsed(each)]
         best = max(found, key=lambda each: each.objective, default=None)
         if best is None or best.objective < incumbent.objective - self.settings.close:
             return None
         return None if set(best.J.tolist()) == set(incumbent.J.tolist()) else best
+
+
+def _deleted(rich: State | None, problem: Problem) -> State | None:
+    """The best model under the prior of the problem that deletions from a rich model lead to, if there is one."""
+    return None if rich is None else best_of_deletions(rich, problem)
