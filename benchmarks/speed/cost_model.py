@@ -73,9 +73,9 @@ def total(parts: dict[str, float]) -> float:
     return max(parts["arithmetic"], parts["reading"], parts["scheduler"]) + parts["sum"]
 
 
-def triangle(M: int) -> Pass:
-    """The one pass of a regression with M columns."""
-    return Pass(qr=2 * (M + 1) ** 2, row_bytes=8 * (M + 1), result_bytes=8 * (M + 1) ** 2)
+def triangle(M: int, T: int = 1) -> Pass:
+    """The one pass of a regression with M columns and T outputs; groups of columns need nothing else."""
+    return Pass(qr=2 * (M + T) ** 2, row_bytes=8 * (M + T), result_bytes=8 * (M + T) ** 2)
 
 
 def newton(M: int, S: int, K: int) -> Pass:
@@ -107,10 +107,13 @@ def scoring(d: int, r: int, S: int) -> Pass:
     )
 
 
-def fits(M: int = 200, S: int = 20, d: int = 10, r: int = 300, W: int = 300) -> dict[str, list[tuple[int, Pass]]]:
-    """The passes of three fits, and how often each is made."""
+def fits(
+    M: int = 200, T: int = 50, S: int = 20, d: int = 10, r: int = 300, W: int = 300
+) -> dict[str, list[tuple[int, Pass]]]:
+    """The passes of four fits, and how often each is made."""
     return {
         f"regression, M = {M}": [(1, triangle(M))],
+        f"regression of {T} outputs, M = {M}": [(1, triangle(M, T))],
         f"two classes, M = {M}, S = {S}": [(7, expansion(M, 1)), (40, newton(M, S, 1))],
         f"kernel, d = {d}, r = {r}, S = {4 * S}": [
             (8, pivots(d, r)),

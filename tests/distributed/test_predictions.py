@@ -14,7 +14,12 @@ from sparsebayes import (
     RelevanceVectorRegressor,
     SparseBayesClassifier,
     SparseBayesRegressor,
+    SparseRecovery,
+    WaveletDenoiser,
+    denoise,
+    select,
 )
+from sparsebayes.datasets import make_signal
 
 from .dask_examples import labels, regression
 
@@ -77,3 +82,33 @@ def test_what_cannot_be_lazy_is_refused():
         model.path(REMOTE, y)
     with pytest.raises(ValueError, match="expecting 8 features"):
         model.predict(REMOTE[:, :5])
+
+
+def test_many_signals_are_denoised_chunk_by_chunk():
+    _, first, _ = make_signal("doppler", 256, snr=5.0, random_state=0)
+    signals = first + 0.1 * np.random.default_rng(0).standard_normal((5, 256))
+    denoiser = WaveletDenoiser(shifts=4).fit(signals[:2])
+    lazy = da.from_array(signals, chunks=(2, 100))
+    found, std = denoiser.transform(lazy, return_std=True)
+    assert found.chunks == ((2, 2, 1), (256,))
+    for one, other in zip((found, std), denoiser.transform(signals, return_std=True), strict=True):
+        np.testing.assert_array_equal(one.compute(), other)
+    np.testing.assert_array_equal(denoiser.transform(lazy).compute(), denoiser.transform(signals))
+    with pytest.raises(ValueError, match="X must have 2 axes"):
+        denoiser.transform(lazy[0])
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: WaveletDenoiser().fit(REMOTE), "which transform takes"),
+        (lambda: WaveletDenoiser().fit_transform(REMOTE), "which transform takes"),
+        (lambda: denoise(REMOTE), "denoise takes one signal in memory"),
+        (lambda: select(REMOTE, y, [SparseBayesRegressor()]), "select predicts every row without itself"),
+        (lambda: SparseRecovery().fit(REMOTE, y), "Phi and y must be in memory"),
+    ],
+)
+def test_what_needs_memory_says_so_in_one_sentence(call, message):
+    with pytest.raises(ValueError, match=message) as caught:
+        call()
+    assert str(caught.value).count(". ") == 0

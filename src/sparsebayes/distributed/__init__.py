@@ -17,7 +17,7 @@ from sparsebayes.distributed.dask_rows import DaskRows
 from sparsebayes.distributed.kernel_labels import KernelLabels
 from sparsebayes.distributed.kernel_path import KernelRows
 from sparsebayes.distributed.labels import LabelRows
-from sparsebayes.distributed.lazy_predictions import predict_lazily
+from sparsebayes.distributed.lazy_predictions import predict_lazily, transform_lazily
 from sparsebayes.distributed.points import PointRows, first_rows
 from sparsebayes.distributed.progress import PassWatch
 from sparsebayes.distributed.remote_design import alike_rows
@@ -41,4 +41,5 @@ __all__ = [
     "fit_together",
     "predict_lazily",
     "read_triangle",
+    "transform_lazily",
 ]

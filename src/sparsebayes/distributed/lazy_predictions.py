@@ -117,3 +117,52 @@ def _portable(model: Any) -> Any:
     if hasattr(model, "estimators_"):  # a model for each group of outputs
         model.estimators_ = [_portable(each) for each in model.estimators_]
     return model
+
+
+@dataclass(frozen=True)
+class _Signals:
+    """The transform of some signals; with `return_std` two arrays side by side.  model : a fitted transformer."""
+
+    model: Any
+    return_std: bool
+
+    def __call__(self, X: np.ndarray) -> np.ndarray:
+        if not len(X):
+            return np.empty((0, 2, *X.shape[1:]) if self.return_std else X.shape)
+        found = self.model.transform(X, return_std=self.return_std)
+        return np.stack(found, axis=1) if self.return_std else found
+
+
+def transform_lazily(model: Any, X: Any, return_std: bool) -> Any:
+    """Many signals, each transformed on its own, lazily.
+
+    Parameters
+    ----------
+    model : WaveletDenoiser
+        A fitted denoiser.
+    X : dask array with one axis more than a signal has, or dask dataframe
+        A signal in each row.
+    return_std : bool
+        Whether standard deviations are wanted as well.
+
+    Returns
+    -------
+    dask array or tuple of dask arrays
+        In the chunks of X along its first axis.
+    """
+    X = X.to_dask_array() if hasattr(X, "to_dask_array") else X
+    if X.ndim != model.ndim + 1:
+        raise ValueError(
+            f"X must have {model.ndim + 1} axes with ndim={model.ndim} for a Dask collection, which holds many "
+            f"signals, got {X.ndim}; pass one signal as an array."
+        )
+    X = X.rechunk(dict.fromkeys(range(1, X.ndim), -1))
+    single = copy.copy(model)
+    for name in ("coef_", "feature_names_in_"):  # of the signals of `fit`
+        vars(single).pop(name, None)
+    if not return_std:
+        return X.map_blocks(_Signals(single, False), dtype=np.float64, meta=np.empty((0,) * X.ndim))
+    chunks = (X.chunks[0], (2,), *X.chunks[1:])
+    meta = np.empty((0,) * (X.ndim + 1))
+    found = X.map_blocks(_Signals(single, True), chunks=chunks, new_axis=1, dtype=np.float64, meta=meta)
+    return found[:, 0], found[:, 1]

@@ -58,7 +58,7 @@ def refuse_dask(X: Any, reason: str) -> None:
     reason : why it cannot be used; it ends without a full stop.
     """
     if is_dask(X):
-        raise ValueError(f"{reason}; pass arrays, such as X.compute().")
+        raise ValueError(f"{reason}; pass arrays, such as those that compute() gives.")
 
 
 @dataclass(frozen=True)

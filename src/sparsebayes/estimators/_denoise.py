@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from sparsebayes.estimators._dask import refuse_dask
 from sparsebayes.estimators._wavelet_denoiser import WaveletDenoiser
 from sparsebayes.priors import Prior
 
@@ -67,6 +68,9 @@ def denoise(
     >>> bool(np.sqrt(np.mean((denoised - f) ** 2)) < 0.5 * np.nanstd(y - f))
     True
     """
+    refuse_dask(
+        x, "denoise takes one signal in memory, and x is a Dask collection; WaveletDenoiser().transform takes many"
+    )
     axes = np.ndim(x)
     if axes not in (1, 2, 3):
         raise ValueError(

@@ -13,6 +13,7 @@ from sklearn.pipeline import Pipeline
 
 from sparsebayes._checks import warn
 from sparsebayes.estimators._classifiers import SparseClassification
+from sparsebayes.estimators._dask import refuse_dask
 from sparsebayes.estimators._leave_one_out import leave_one_out
 from sparsebayes.estimators._regression import SparseRegression
 from sparsebayes.laplace import LaplaceLikelihood
@@ -87,6 +88,9 @@ def select(X: Any, y: Any, candidates: Sequence[Any], by: str = "evidence") -> S
     Both criteria refer to the maximum over α that was found, and α has been fitted to the same rows: both favour
     a basis that can follow the noise [SE07, 1.1.1]. docs/learning-kernels.md shows an example, and a remedy.
     """
+    refuse_dask(
+        X, "select predicts every row without itself, which needs all of them in memory, and X is a Dask collection"
+    )
     if by not in CRITERIA:
         raise ValueError(f"by must be one of {list(CRITERIA)}, got {by!r}.")
     if not isinstance(candidates, Iterable):

@@ -16,6 +16,7 @@ from sparsebayes._checks import is_number
 from sparsebayes.bases.linear_map import LinearMap, is_linear_operator
 from sparsebayes.bases.stacked_operator import as_operator
 from sparsebayes.core.prior import Prior
+from sparsebayes.estimators._dask import refuse_dask
 from sparsebayes.estimators._described import Described
 from sparsebayes.estimators._fitted import all_or_nothing, forget, of_columns
 from sparsebayes.estimators._off_grid import OffGridAtoms, off_grid_atoms
@@ -162,6 +163,12 @@ class SparseRecovery(Described, FittedRepresentation, BaseEstimator):
             The fitted estimator.
         """
         check_parameters(self)
+        for each in (Phi, y):
+            refuse_dask(
+                each,
+                "Phi and y must be in memory, got a Dask collection: SparseBayesRegressor and the function fit take "
+                "real rows on Dask",
+            )
         Phi = Phi if hasattr(Phi, "shape") else np.asarray(Phi)
         y = y if hasattr(y, "shape") else np.asarray(y)
         if len(Phi.shape) != 2:

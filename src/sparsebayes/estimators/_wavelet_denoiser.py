@@ -12,11 +12,13 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sparsebayes._checks import require_whole
+from sparsebayes.estimators._dask import refuse_dask
 from sparsebayes.estimators._fitted import all_or_nothing
 from sparsebayes.estimators._levels import summary_of_levels
 from sparsebayes.estimators._representation import FittedRepresentation
 from sparsebayes.estimators._summaries import MOST_ROWS
 from sparsebayes.priors import Prior, as_prior
+from sparsebayes.rows.sources import is_dask
 from sparsebayes.signals.denoise import BOUNDARIES, SignalDenoiser
 from sparsebayes.signals.shrinkage import Shrinkage
 from sparsebayes.signals.wavelet_transform import WaveletOperator
@@ -24,6 +26,7 @@ from sparsebayes.solvers.regression import checked_variance
 from sparsebayes.summaries import Summary
 
 AUTOMATIC = "auto"
+NOT_LAZY = "fit estimates what it publishes from signals in memory, and X is a Dask collection, which transform takes"
 MANY_ROWS = 32  # from which on a table may be an image
 SQUARE = 2  # largest ratio of the sides of what may be an image
 
@@ -141,6 +144,7 @@ class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, FittedRepresentati
         self
             The fitted estimator.
         """
+        refuse_dask(X, NOT_LAZY)
         signals, single, denoiser = self._prepared(X)
         _warn_of_an_image(X, self.ndim)
         self._publish(X, single, denoiser, [denoiser.shrink(signal) for signal in signals])
@@ -151,8 +155,9 @@ class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, FittedRepresentati
 
         Parameters
         ----------
-        X : array-like with `ndim` axes, or one more for a batch
-            Signal(s); NaN for missing samples. Not modified.
+        X : array-like with `ndim` axes, or one more for a batch, or Dask array with one axis more
+            Signal(s); NaN for missing samples. Not modified. Many signals on Dask are denoised lazily, chunk by chunk,
+            and the result is a Dask array.
         return_std : bool, default=False
             Whether to return the standard deviation of the denoised signal at every sample, √Σ_m v_m φ_m²,
             without the noise. With prior="auto" v_m is the expected squared error of a coefficient under the
@@ -169,6 +174,10 @@ class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, FittedRepresentati
             Only with `return_std`.
         """
         check_is_fitted(self)
+        if is_dask(X):
+            from sparsebayes.distributed import transform_lazily
+
+            return transform_lazily(self, X, return_std)
         signals, single, denoiser = self._prepared(X)
         if not single and getattr(self, "n_features_in_", None) == signals.shape[-1]:
             validate_data(self, X, reset=False, skip_check_array=True)
@@ -194,6 +203,7 @@ class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, FittedRepresentati
         std : ndarray in the shape of X
             Only with `return_std`.
         """
+        refuse_dask(X, NOT_LAZY)
         signals, single, denoiser = self._prepared(X)
         _warn_of_an_image(X, self.ndim, stacklevel=5)  # scikit-learn wraps this method
         found = [denoiser.denoise(signal, return_std) for signal in signals]
