@@ -288,7 +288,7 @@ def run_case(number: int, process: bool = False) -> tuple[Case, Run, str]:
 
 @contextlib.contextmanager
 def _no_input() -> Iterator[None]:
-    kept, sys.stdin = sys.stdin, io.StringIO("")
+    kept, sys.stdin = sys.stdin, io.TextIOWrapper(io.BytesIO(b""))
     try:
         yield
     finally:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 PREFIX = "sparsebayes"
+DISTRIBUTIONS = {"PIL": "pillow"}  # packages whose name is not that of the module
 
 
 @dataclass
@@ -29,13 +31,26 @@ class Console:
 
     def text(self, text: str) -> None:
         """Print text, unless JSON is wanted or nothing is."""
-        if not (self.json or self.quiet):
-            print(text)
+        if not (self.json or self.quiet or sys.stdout is None):
+            self.result(f"{text}\n")
+
+    def result(self, text: str) -> None:
+        """Write text on standard output; OSError that names it if it cannot be written."""
+        if sys.stdout is None:
+            raise OSError("standard output is closed; write to a file instead.")
+        try:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+        except OSError as error:
+            discard_output()
+            if isinstance(error, BrokenPipeError):
+                raise
+            raise OSError(error.errno, error.strerror, "standard output") from None
 
     def note(self, text: str) -> None:
         """Print text on standard error, where it does not mix with results."""
         if not (self.json or self.quiet):
-            print(text, file=sys.stderr)
+            _say(text)
 
     def put(self, **values: Any) -> None:
         """Add values to the JSON object."""
@@ -44,18 +59,15 @@ class Console:
     def close(self) -> None:
         """Print the JSON object if it is wanted."""
         if self.json:
-            print(json.dumps(plain(self.record), ensure_ascii=False, allow_nan=False))
+            self.result(json.dumps(plain(self.record), ensure_ascii=False, allow_nan=False) + "\n")
 
     def error(self, error: Exception | str) -> None:
         """Print what went wrong as one line on standard error; with JSON also as an object on standard output."""
-        message = " ".join(str(error).split()) or type(error).__name__
-        if isinstance(error, MemoryError):
-            message = f"not enough memory: {message}"
-        if isinstance(error, OSError) and error.strerror:
-            message = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-        print(f"{PREFIX}: error: {message}", file=sys.stderr)
+        message = sentence(error)
+        _say(f"{PREFIX}: error: {message}")
         if self.json:
-            print(json.dumps({"error": message}, ensure_ascii=False))
+            with suppress(OSError):
+                self.result(json.dumps({"error": message}, ensure_ascii=False) + "\n")
 
     @contextmanager
     def warnings(self) -> Iterator[None]:
@@ -91,6 +103,39 @@ class Console:
                 bar.update()
 
             yield step
+
+
+def sentence(error: Exception | str) -> str:
+    """What went wrong, as one line."""
+    message = " ".join(str(error).split()) or type(error).__name__
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        module = error.name.partition(".")[0]
+        package = DISTRIBUTIONS.get(module, module)
+        return f'the package {package} is needed for this and cannot be imported: pip install "sparsebayes[cli]".'
+    if isinstance(error, MemoryError):
+        return f"not enough memory: {message}"
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return message
+
+
+def write_utf8() -> None:
+    """Have standard output and error take every character: UTF-8 in files and pipes, escapes on other terminals."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="backslashreplace")
+
+
+def discard_output() -> None:
+    """Send what is still to be written on standard output nowhere: nobody reads it, or it has no room."""
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _say(text: str) -> None:
+    """Print a line on standard error, if that can be written."""
+    with suppress(OSError):
+        print(text, file=sys.stderr)
 
 
 def plain(value: Any) -> Any:

@@ -18,7 +18,7 @@ def add_table_arguments(command: argparse.ArgumentParser) -> None:
     """The arguments that say which table to read."""
     command.add_argument("data", help="CSV, TSV, Parquet or .npy file with named columns; - for standard input")
     command.add_argument("--separator", help="what separates the columns of a text file (default: guessed)")
-    command.add_argument("--decimal", default=".", help="decimal mark of a text file (default: .)")
+    command.add_argument("--decimal", help="decimal mark of a text file (default: guessed)")
 
 
 def add_target_arguments(command: argparse.ArgumentParser, required: bool = True) -> None:

@@ -42,7 +42,12 @@ def run(arguments: Any, console: Console) -> None:
             raise ValueError(f"--column is for tables, got {arguments.data!r}.")
         output = output_path(arguments.output, endings, inputs)
         std = None if arguments.std is None else output_path(arguments.std, (*endings, ".npy"), inputs)
-        (_denoise_image if ending in IMAGES else _denoise_array)(arguments, output, std)
+        if std is not None and std.resolve() == output.resolve():
+            raise ValueError(f"--std and --output must be different files, got {arguments.std!r} for both.")
+        denoised, bars = (_denoised_image if ending in IMAGES else _denoised_array)(arguments, output, std)
+        write_bytes(denoised, output)
+        if std is not None:
+            write_bytes(bars, std)
     else:
         if arguments.std is not None:
             raise ValueError("--std is for images and arrays: a table has its error bars as columns NAME_std.")
@@ -78,36 +83,35 @@ def _denoise_table(arguments: Any, output: Path) -> list[str]:
     return list(columns)
 
 
-def _denoise_array(arguments: Any, output: Path, std: Path | None) -> None:
+def _denoised_array(arguments: Any, output: Path, std: Path | None) -> tuple[bytes, bytes]:
+    """The files of the denoised array and of its error bars."""
     try:
         signal = np.load(arguments.data, allow_pickle=False)
     except (ValueError, EOFError) as error:
         raise ValueError(f"{arguments.data} cannot be read as an .npy file: {str(error).splitlines()[0]}") from None
     denoised, bars = _denoised(signal, arguments)
-    if std is not None:
-        _write_array(bars, std)
-    _write_array(denoised, output)
+    return _array_file(denoised), _array_file(bars)
 
 
-def _write_array(values: np.ndarray, output: Path) -> None:
+def _array_file(values: np.ndarray) -> bytes:
     file = io.BytesIO()
     np.save(file, values)
-    write_bytes(file.getvalue(), output)
+    return file.getvalue()
 
 
-def _denoise_image(arguments: Any, output: Path, std: Path | None) -> None:
-    """Each channel on its own; an alpha channel is kept as it is."""
+def _denoised_image(arguments: Any, output: Path, std: Path | None) -> tuple[bytes, bytes]:
+    """The files of the denoised image, each channel on its own and alpha as it is, and of its error bars."""
     pixels, channels = _pixels(arguments.data)
     top = 65535 if pixels.dtype == np.uint16 else 255
     results = [_denoised(pixels[:, :, k].astype(np.float64), arguments) for k in range(channels)]
     mean = np.stack([each for each, _ in results], axis=2)
     rounded = np.clip(np.rint(mean), 0, top).astype(pixels.dtype)
-    if std is not None and std.suffix.lower() == ".npy":
-        _write_array(np.stack([bars for _, bars in results], axis=2).squeeze(), std)
-    elif std is not None:
-        bars = np.mean([bars for _, bars in results], axis=0)
-        _write_image(np.rint(255 * bars / max(float(bars.max()), TINY)).astype(np.uint8)[:, :, None], std)
-    _write_image(np.concatenate([rounded, pixels[:, :, channels:]], axis=2), output)
+    denoised = _image_file(np.concatenate([rounded, pixels[:, :, channels:]], axis=2), output)
+    bars = np.stack([each for _, each in results], axis=2)
+    if std is None or std.suffix.lower() == ".npy":
+        return denoised, _array_file(bars.squeeze(axis=2) if channels == 1 else bars)
+    gray = np.mean(bars, axis=2, keepdims=True)
+    return denoised, _image_file(np.rint(255 * gray / max(float(gray.max()), TINY)).astype(np.uint8), std)
 
 
 def _pixels(path: str) -> tuple[np.ndarray, int]:
@@ -126,7 +130,7 @@ def _pixels(path: str) -> tuple[np.ndarray, int]:
     return pixels, pixels.shape[2] - (image.mode in ("LA", "RGBA"))
 
 
-def _write_image(pixels: np.ndarray, output: Path) -> None:
+def _image_file(pixels: np.ndarray, output: Path) -> bytes:
     from PIL import Image
 
     file, kind = io.BytesIO(), Image.registered_extensions()[output.suffix.lower()]
@@ -134,4 +138,4 @@ def _write_image(pixels: np.ndarray, output: Path) -> None:
         Image.fromarray(pixels.squeeze(axis=2) if pixels.shape[2] == 1 else pixels).save(file, format=kind)
     except (OSError, KeyError) as error:
         raise ValueError(f"the image cannot be written as {kind}: {error}; write .png.") from None
-    write_bytes(file.getvalue(), output)
+    return file.getvalue()

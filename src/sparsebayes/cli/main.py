@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import os
-import sys
 from collections.abc import Sequence
 
 from sparsebayes import __version__
 from sparsebayes.cli import comparing, denoising, exploring, exporting, fitting, predicting
-from sparsebayes.cli.console import Console
+from sparsebayes.cli.console import Console, write_utf8
 
 DONE, REFUSED, INTERRUPTED = 0, 2, 130  # exit codes
 COMMANDS = {
@@ -53,6 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     int
         The exit code: 0 done, 2 wrong arguments or data, 130 interrupted.
     """
+    write_utf8()
     try:
         arguments = parser().parse_args(argv)
     except SystemExit as end:  # argparse has printed help, or what is wrong
@@ -63,12 +62,11 @@ def main(argv: Sequence[str] | None = None) -> int:
             arguments.run(arguments, console)
         console.close()
     except BrokenPipeError:  # whoever reads standard output has enough, as `head` does
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
     except (ValueError, TypeError, ArithmeticError, OSError, ImportError, MemoryError) as error:
         console.error(error)
         return REFUSED
     except KeyboardInterrupt:
-        console.error("interrupted; no file was written.")
+        console.error("interrupted; every file is complete or as it was.")
         return INTERRUPTED
     return DONE

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import io
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from sparsebayes.cli.data import add_table_arguments, table_of
 from sparsebayes.cli.files import output_path
 from sparsebayes.export import load
 from sparsebayes.export._writing import write_bytes
+from sparsebayes.tables.reading import NEEDS_PYARROW
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -81,7 +81,10 @@ def write_table(frame: Any, output: Path) -> None:
     """Write a DataFrame to a file whose ending says how."""
     file, ending = io.BytesIO(), output.suffix.lower()
     if ending == ".parquet":
-        frame.to_parquet(file, index=False)
+        try:
+            frame.to_parquet(file, index=False)
+        except ImportError:
+            raise ImportError(NEEDS_PYARROW) from None
     elif ending == ".npy":
         if any(frame[name].dtype.kind not in "fiub" for name in frame):
             raise ValueError("an .npy file holds numbers only, got text; write .csv or .parquet.")
@@ -97,4 +100,4 @@ def _print(frame: Any, console: Console) -> None:
         return
     text = io.StringIO()
     frame.to_csv(text, index=False)
-    sys.stdout.write(text.getvalue())
+    console.result(text.getvalue())

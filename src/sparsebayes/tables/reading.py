@@ -8,6 +8,7 @@ import gzip
 import io
 import lzma
 import math
+import re
 import sys
 import warnings
 import zlib
@@ -20,10 +21,12 @@ MISSING_MARKS = ["?"]  # besides those that pandas knows: nothing, NA, N/A, NaN,
 SEPARATORS = ",;\t|"
 SAMPLE = 1 << 16  # characters from which the separator is guessed
 STANDARD_INPUT = "-"
+NEEDS_PYARROW = 'Parquet files need the package pyarrow: pip install "sparsebayes[cli]".'
+COMMA, POINT = (re.compile(rf"[+-]?\d+{mark}\d+([eE][+-]?\d+)?") for mark in (",", r"\."))  # 1,5 and 1.5
 UNPACKED: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
 
-def read_table(source: str | Path, separator: str | None = None, decimal: str = ".", names: bool = True) -> Any:
+def read_table(source: str | Path, separator: str | None = None, decimal: str | None = None, names: bool = True) -> Any:
     """Read a table with a line of column names.
 
     Parameters
@@ -35,8 +38,9 @@ def read_table(source: str | Path, separator: str | None = None, decimal: str = 
     separator : str, optional
         What separates columns of text files; by default a tab for .tsv, else guessed from the first line among
         comma, semicolon, tab and |.
-    decimal : str, default="."
-        The decimal mark of text files.
+    decimal : str, optional
+        The decimal mark of text files; by default a comma where another separator is used, fields such as 1,5 are
+        found and none such as 1.5, else a point.
     names : bool, default=True
         Whether the first line of a text file must name the columns. With False a first line of numbers is data, and
         the columns are called c0, c1, …
@@ -47,7 +51,7 @@ def read_table(source: str | Path, separator: str | None = None, decimal: str = 
         The table. Empty fields, NA, NaN, null, None and ? are missing values.
     """
     if str(source) == STANDARD_INPUT:
-        return _text(io.StringIO(sys.stdin.read()), "standard input", separator, decimal, names)
+        return _text(_standard_input(), "standard input", separator, decimal, names)
     path = Path(source)
     if path.is_dir():
         raise ValueError(f"{path} must be a file with a table, got a folder.")
@@ -70,14 +74,30 @@ def _opened(path: Path) -> IO[str]:
     try:
         with UNPACKED.get(path.suffix.lower(), open)(path, "rb") as file:
             content = file.read()
-        return io.StringIO(content.decode("utf-8-sig"), newline="")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path} must be text in UTF-8, got other bytes at position {error.start}.") from None
     except (EOFError, lzma.LZMAError, zlib.error, gzip.BadGzipFile) as error:
         raise ValueError(f"{path} cannot be unpacked: {error}.") from None
+    return _decoded(content, str(path))
 
 
-def _text(file: IO[str], name: str, separator: str | None, decimal: str, names: bool) -> Any:
+def _standard_input() -> IO[str]:
+    if sys.stdin is None:
+        raise ValueError("standard input is closed; give the path of a file.")
+    if not hasattr(sys.stdin, "buffer"):  # a stream of text that took its place
+        return io.StringIO(sys.stdin.read())
+    return _decoded(sys.stdin.buffer.read(), "standard input")
+
+
+def _decoded(content: bytes, name: str) -> IO[str]:
+    """Bytes as text in UTF-8, with or without a byte order mark."""
+    try:
+        return io.StringIO(content.decode("utf-8-sig"), newline="")
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{name} must be text in UTF-8, got other bytes at position {error.start}; save it as CSV in UTF-8."
+        ) from None
+
+
+def _text(file: IO[str], name: str, separator: str | None, decimal: str | None, names: bool) -> Any:
     import pandas as pd
 
     sample = file.read(SAMPLE)
@@ -91,6 +111,7 @@ def _text(file: IO[str], name: str, separator: str | None, decimal: str, names: 
     if separator == decimal:
         raise ValueError(f"separator and decimal mark must differ, got {separator!r} for both.")
     try:
+        decimal = decimal or _guessed_decimal(sample, separator)
         first = next(csv.reader(io.StringIO(sample.lstrip("\r\n")), delimiter=separator))
         headless = _are_numbers(first, decimal)
         if names or not headless:
@@ -113,6 +134,14 @@ def _text(file: IO[str], name: str, separator: str | None, decimal: str, names: 
         ) from None
     frame.columns = [f"c{column}" if headless else str(column).strip() for column in frame.columns]
     return frame
+
+
+def _guessed_decimal(sample: str, separator: str) -> str:
+    """The decimal mark of the numbers in the first lines."""
+    if separator == ",":
+        return "."
+    fields = [field.strip() for row in csv.reader(io.StringIO(sample), delimiter=separator) for field in row]
+    return "," if any(map(COMMA.fullmatch, fields)) and not any(map(POINT.fullmatch, fields)) else "."
 
 
 def _are_numbers(fields: list[str], decimal: str) -> bool:
@@ -142,7 +171,7 @@ def _parquet(path: Path) -> Any:
     try:
         frame = pd.read_parquet(path)
     except ImportError:
-        raise ValueError('Parquet files need the package pyarrow: pip install "sparsebayes[cli]".') from None
+        raise ImportError(NEEDS_PYARROW) from None
     except Exception as error:  # pyarrow has its own classes
         raise ValueError(f"{path} cannot be read as a Parquet file: {str(error).splitlines()[0]}") from None
     frame.columns = [str(column) for column in frame.columns]
