@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import sparsebayes
-from sparsebayes import datasets, explorer, export, inspection, tables
+from sparsebayes import datasets, explorer, export, inspection, reports, tables
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -25,7 +25,7 @@ def test_every_page_is_in_the_table_of_contents():
 
 def test_every_exported_name_is_in_the_reference():
     listed = re.findall(r"^   (\w+)$", (DOCS / "api.md").read_text(encoding="utf-8"), re.MULTILINE)
-    modules = (sparsebayes, inspection, datasets, explorer, export, tables)
+    modules = (sparsebayes, inspection, datasets, explorer, export, reports, tables)
     exported = {name for module in modules for name in module.__all__} - {"__version__", "SIGNALS"}
     assert sorted(listed) == sorted(exported)
 

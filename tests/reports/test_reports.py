@@ -1,0 +1,260 @@
+"""Reports: what they say is what the model says; all text is escaped; nothing is loaded from elsewhere."""
+
+import re
+import sys
+from functools import cache
+from html.parser import HTMLParser
+
+import display_models as models
+import matplotlib
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+from scipy.stats import norm
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LinearRegression
+from sklearn.metrics import accuracy_score, log_loss, mean_absolute_error, r2_score
+from sklearn.pipeline import Pipeline
+
+from sparsebayes import (
+    RBF,
+    Columns,
+    GeneralizedNormal,
+    RelevanceVectorClassifier,
+    RelevanceVectorRegressor,
+    SparseBayesRegressor,
+    SparseRecovery,
+    WaveletDenoiser,
+)
+from sparsebayes.datasets import make_signal, make_sinc
+from sparsebayes.reports import Report, report
+from sparsebayes.summaries.numbers import nats, significant
+from sparsebayes.tables import TableEncoder
+
+matplotlib.use("Agg")
+EVIL = "<script>alert('x')</script> & \"more\""
+LARGEST = 2_000_000  # bytes of a page
+X4, Y4 = models.table(models.inputs()), models.targets(models.inputs())
+C4 = models.table(models.inputs(90))
+S4 = scipy.sparse.csr_array(models.inputs())
+SINC, TARGET, _ = make_sinc(60, random_state=0)
+SIGNAL = make_signal("doppler", 256, random_state=0)[1]
+
+
+def table_model():
+    """A table of the kind that the command line reads, and a pipeline fitted to it."""
+    rng = np.random.default_rng(0)
+    n = 80
+    table = pd.DataFrame({EVIL: rng.uniform(20, 200, n), "city": rng.choice(["Ulm", EVIL, "Bonn"], n)})
+    y = pd.Series(0.1 * table[EVIL] + 5 * (table["city"] == "Ulm") + rng.standard_normal(n), name="<b>price</b>")
+    table.loc[3, EVIL] = np.nan
+    steps = [("table", TableEncoder()), ("model", RelevanceVectorRegressor(gamma="ard"))]
+    return Pipeline(steps).fit(table, y), table, y
+
+
+def evil_classes():
+    y = np.where(SINC[:, 0] > 0, EVIL, "no")
+    return RelevanceVectorClassifier(gamma=0.1).fit(SINC, y), SINC, y
+
+
+def of_sinc(*args, **options):
+    return RelevanceVectorRegressor(*args, **options).fit(SINC, TARGET), SINC, TARGET
+
+
+CASES = {
+    "columns": lambda: (models.regressor("columns"), X4, Y4),
+    "sparse": lambda: (SparseBayesRegressor().fit(S4, Y4), S4, Y4),
+    "curve": of_sinc,
+    "parts": lambda: of_sinc(RBF(gamma=0.1) + Columns()),
+    "noise": lambda: of_sinc(gamma=0.1, likelihood=GeneralizedNormal(3.0)),
+    "joint": lambda: (models.joint_regressor("columns"), X4, models.outputs(models.inputs())),
+    "apart": lambda: (models.joint_regressor("columns", False), X4, models.outputs(models.inputs())),
+    "three classes": lambda: (models.classifier("columns", 3), C4, models.labels(models.inputs(90), 3)),
+    "evil classes": evil_classes,
+    "table": table_model,
+    "signal": lambda: (WaveletDenoiser().fit(SIGNAL), SIGNAL, None),
+}
+
+
+@cache
+def case(kind):
+    model, X, y = CASES[kind]()
+    return model, X, y, report(model, X, y)
+
+
+class Page(HTMLParser):
+    """The tags, anchors and text of a page."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.tags, self.ids, self.links, self.sources, self.text, self.open = [], [], [], [], "", []
+        self.feed(html)
+        self.text = " ".join(self.text.split())
+
+    def handle_starttag(self, tag, attrs):
+        named = dict(attrs)
+        self.tags.append(tag)
+        self.open += [tag] if tag not in ("meta", "link", "img") else []
+        self.ids += [named["id"]] if "id" in named else []
+        self.links += [named["href"]] if tag == "a" else []
+        self.sources += [named[name] for name in ("src", "href") if name in named and tag != "a"]
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if "style" not in self.open:
+            self.text += data + " "
+
+
+def text_of(kind):
+    return Page(case(kind)[3].html).text
+
+
+@pytest.mark.parametrize("kind", CASES)
+def test_a_page_is_whole_and_asks_for_nothing(kind):
+    html = case(kind)[3].html
+    page = Page(html)
+    assert page.open == []
+    assert len(page.ids) == len(set(page.ids)) >= 6
+    assert [link.removeprefix("#") for link in page.links] == page.ids
+    assert all(source.startswith("data:") for source in page.sources)
+    assert not re.search(r"https?:|@import|url\(", html)
+    assert "script" not in page.tags
+    assert len(html.encode()) < LARGEST
+    assert "Not drawn" not in page.text or kind == "sparse"
+    assert "Not computed" not in page.text
+    assert page.tags.count("img") >= 2
+    assert " nan " not in page.text.lower()
+
+
+def test_evil_text_is_escaped():
+    for kind in ("table", "evil classes"):
+        html = case(kind)[3].html
+        assert "<script" not in html
+        assert "<b>" not in html
+        assert EVIL in Page(html).text
+    assert "<script" not in report(*case("signal")[:3], title=EVIL).html
+
+
+@pytest.mark.parametrize("kind", CASES)
+def test_the_card_is_that_of_the_model(kind):
+    model = case(kind)[0]
+    last, text = model[-1] if isinstance(model, Pipeline) else model, text_of(kind)
+    assert type(last).__name__ in text
+    if hasattr(last, "log_evidence_"):
+        assert nats(last.log_evidence_) in text
+        assert f"{len(last.relevance_)} of" in text
+
+
+def test_the_errors_of_a_regression_are_those_of_its_predictions():
+    model, X, y, _ = case("curve")
+    mean, std = model.predict(X, return_std=True)
+    text = text_of("curve")
+    numbers = [
+        np.sqrt(np.mean((y - mean) ** 2)),
+        mean_absolute_error(y, mean),
+        r2_score(y, mean),
+        -norm.logpdf(y, mean, std).mean(),
+        -norm.logpdf(y, y.mean(), y.std()).mean(),
+    ]
+    assert " ".join(significant(each) for each in numbers) in text
+    inside = []
+    for level in (0.5, 0.8, 0.95):
+        low, high = model.predict_interval(X, level=level)
+        inside.append(f"{100 * np.mean((low <= y) & (y <= high)):.1f} %")
+    assert "y " + " ".join(inside) in text
+
+
+def test_noise_that_is_not_gaussian_is_integrated_over_f():
+    model, X, y, _ = case("noise")
+    samples, width = model.sample_y(X, 20_000, random_state=0), 0.02
+    near = np.mean(np.abs(samples - y[:, None]) < width, axis=1) / (2 * width)
+    errors = text_of("noise").split("NLPD without inputs ")[1].split()
+    assert float(errors[4]) == pytest.approx(-np.log(near).mean(), abs=0.02)
+
+
+def test_the_scores_of_a_classifier_are_those_of_its_probabilities():
+    model, X, y, _ = case("three classes")
+    p = model.predict_proba(X)
+    found, hits, chosen = np.equal.outer(y, model.classes_), model.predict(X) == y, p.max(axis=1)
+    bins = np.minimum((10 * chosen).astype(int), 9)
+    gaps = [abs(np.sum(hits[bins == b]) - np.sum(chosen[bins == b])) for b in range(10)]
+    shares = found.mean(axis=0)
+    numbers = [
+        accuracy_score(y, model.predict(X)),
+        shares.max(),
+        log_loss(y, p, labels=model.classes_),
+        -np.sum(shares * np.log(shares)),
+        np.mean(np.sum((found - p) ** 2, axis=1)),
+        np.sum(gaps) / len(y),
+    ]
+    assert " ".join(significant(float(each)) for each in numbers) in text_of("three classes")
+
+
+@pytest.mark.parametrize("kind", ["columns", "curve", "joint", "apart", "three classes", "evil classes", "table"])
+def test_rows_of_the_fit_are_recognised(kind):
+    assert "As far as the model can tell these are training rows" in text_of(kind)
+
+
+def test_what_is_stated_is_compared_with_what_the_model_knows():
+    model, X, y, _ = case("columns")
+    assert "but they look like training rows" in report(model, X, y, evaluation="held out").html
+    assert "as was stated and as the model confirms" in report(model, X, y, evaluation="training").html
+    assert "the model cannot tell" in report(model, X[:50], y[:50]).html
+
+
+def test_rows_without_relevance_vectors_are_held_out():
+    model, X, y, _ = case("evil classes")
+    page = report(model, X + 0.01, y, evaluation="held out").html
+    assert "These are held-out rows" in page
+    assert "as the model confirms" in page
+
+
+def test_the_page_is_saved_whole(tmp_path):
+    page = case("curve")[3]
+    page.save(tmp_path / "report.html")
+    assert (tmp_path / "report.html").read_bytes() == page.html.encode()
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+    with pytest.raises(TypeError, match="path must be"):
+        page.save(3)
+
+
+def test_a_notebook_shows_it_in_a_frame():
+    page = Report("<p>a & b</p>", EVIL)
+    assert Page(page._repr_html_()).tags == ["iframe"]
+    assert "<p>" not in page._repr_html_()
+    assert "kB" in repr(page)
+
+
+def test_no_figure_stays_open():
+    from matplotlib import pyplot
+
+    case("curve")
+    assert pyplot.get_fignums() == []
+
+
+def test_errors_are_one_clear_sentence(monkeypatch):
+    model, X, y, _ = case("curve")
+    with pytest.raises(NotFittedError, match="not fitted"):
+        report(RelevanceVectorRegressor(), X, y)
+    with pytest.raises(ValueError, match=r"y must have shape \(60,\)"):
+        report(model, X, y[:-1])
+    with pytest.raises(ValueError, match="y must hold finite numbers"):
+        report(model, X, np.where(y > 0, np.nan, y))
+    with pytest.raises(ValueError, match="y must have shape"):
+        report(model, X)
+    with pytest.raises(ValueError, match="X must be a table"):
+        report(model, X[:0], y[:0])
+    with pytest.raises(ValueError, match="evaluation must be"):
+        report(model, X, y, evaluation="test")
+    with pytest.raises(TypeError, match="model must be a fitted regressor"):
+        report(LinearRegression().fit(X, y), X, y)
+    with pytest.raises(TypeError, match="model must be a fitted regressor"):
+        report(SparseRecovery().fit(np.eye(5), np.ones(5)), np.eye(5), np.ones(5))
+    with pytest.raises(ValueError, match="y must hold classes of the model"):
+        report(models.classifier("columns"), C4, ["other"] * 90)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ImportError, match=r"sparsebayes\[plot\]"):
+        report(model, X, y)
