@@ -110,6 +110,11 @@ def rows_at(X: Array, rows: Any) -> Array:
     return take(X, np.flatnonzero(rows) if rows.dtype == bool else rows)
 
 
+def rows_on_host(X: Array, rows: np.ndarray) -> np.ndarray:
+    """X[rows] as a NumPy array."""
+    return to_numpy(rows_at(X, rows))
+
+
 def columns_at(A: Array, J: Any) -> Array:
     """A[:, J] for a slice or numbers of the host; of a NumPy array it is stored by columns."""
     if is_numpy(A) or isinstance(J, slice):

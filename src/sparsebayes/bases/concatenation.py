@@ -197,6 +197,10 @@ class BoundConcatenation(BoundBasis):
         moved = tuple(m for m in (part.centred_at(X) for part in self.parts) if m is not None)
         return replace(self, parts=moved, order=None) if moved else None
 
+    def beside(self, X: Array) -> Self:
+        """Every part in the library and on the device of X."""
+        return replace(self, parts=tuple(part.beside(X) for part in self.parts))
+
     def numbers(self, rows: np.ndarray, n: int) -> tuple[np.ndarray, int]:
         """The numbers within the parts, each part counted after the one before it."""
         numbers, start = [], 0

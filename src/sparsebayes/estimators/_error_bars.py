@@ -122,11 +122,48 @@ class PosteriorBars(ErrorBars):
 
 
 @dataclass(frozen=True, eq=False)
+class HostBars(ErrorBars):
+    """Error bars that are computed on the host: queries come there, and the error bars go back beside them."""
+
+    bars: ErrorBars
+
+    @property
+    def n(self) -> int:  # type: ignore[override]
+        """Rows that each query is compared with."""
+        return self.bars.n
+
+    def variance(self, X: Array, columns: Array) -> Array:
+        """The variance at each query, (q,)."""
+        return beside(self.bars.variance(to_numpy(X), to_numpy(columns)), X)
+
+    def std(self, X: Array, columns: Array) -> Array:
+        """The standard deviation at each query, (q,)."""
+        return beside(self.bars.std(to_numpy(X), to_numpy(columns)), X)
+
+    def covariance(self, X: Array, columns: Array) -> Array:
+        """The covariance of all queries jointly, (q, q)."""
+        return beside(self.bars.covariance(to_numpy(X), to_numpy(columns)), X)
+
+    def factor(self, X: Array, columns: Array) -> Factor:
+        """The covariance without the noise, as a product."""
+        root, own = self.bars.factor(to_numpy(X), to_numpy(columns))
+        return Factor(beside(root, X), own)
+
+    def variance_of_average(self, X: Array, columns: Array) -> Any:
+        """The variance of the average of f over the queries."""
+        return self.bars.variance_of_average(to_numpy(X), to_numpy(columns))
+
+
+@dataclass(frozen=True, eq=False)
 class ProcessBars(ErrorBars):
     """The variance of the Gaussian process that scales were learned from, with the noise σ² of the sparse model."""
 
     posterior: GaussianProcessPosterior
     noise_variance: float
+
+    def for_queries(self, X: Any) -> ErrorBars:
+        """The same error bars for queries X of any library."""
+        return HostBars(self) if follows(X) else self
 
     @property
     def n(self) -> int:  # type: ignore[override]
@@ -152,7 +189,7 @@ class ProcessBars(ErrorBars):
 
 @dataclass(frozen=True, eq=False)
 class AugmentedBars(ErrorBars):
-    """The variance of the RVM*, and what it needs of the training data.
+    """The variance of the RVM*, and what it needs of the training data; it is computed on the host.
 
     basis : the selected functions; `centred_at` gives the extra one.
     X (N, d), precisions (N,) : training rows, and B.
@@ -167,14 +204,18 @@ class AugmentedBars(ErrorBars):
     target_variance: float
     result: Result
 
+    def for_queries(self, X: Any) -> ErrorBars:
+        """The same error bars for queries X of any library."""
+        return HostBars(self) if follows(X) else self
+
     @classmethod
     def of(cls, fitted: Fitted, rows: Rows) -> AugmentedBars:
         """The error bars of a model fitted to these rows."""
-        basis, result, y, counts = fitted.basis, fitted.result, rows.y, rows.counts
+        basis, result, X, y, counts = fitted.basis, fitted.result, *map(to_numpy, (rows.X, rows.y, rows.counts))
         variance = float(np.average((y - np.average(y, weights=counts)) ** 2, weights=counts))
-        columns = basis(rows.X)
+        columns = basis(X)
         curvature = result.likelihood.curvature_factors(y[:, None], result.f_mean(columns))[0][:, 0]
-        return cls(basis, rows.X.copy(), counts * curvature, columns - result.centre, variance, result)
+        return cls(basis, X.copy(), counts * curvature, columns - result.centre, variance, result)
 
     @property
     def n(self) -> int:  # type: ignore[override]
@@ -220,7 +261,7 @@ def root_of(covariance: Array) -> Array:
 
 def check_centre(basis: BoundBasis, X: np.ndarray) -> None:
     """Raise ValueError unless a basis has exactly one function to centre at a query point."""
-    moved = basis.centred_at(X[:1])
+    moved = basis.centred_at(X[:1, ...])
     count = 0 if moved is None else moved.n_functions
     if count != 1:
         raise ValueError(

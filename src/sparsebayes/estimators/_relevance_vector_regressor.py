@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import get_tags
 
+from sparsebayes._array import beside, to_numpy
 from sparsebayes._checks import warn
 from sparsebayes.bases import BoundBasis
 from sparsebayes.core.result import Result
@@ -166,12 +167,13 @@ class RelevanceVectorRegressor(SparseRegression):
             learned = self._learn(bound, rows, monitor)
             candidates = Candidates.of(learned.bound, rows).without(learned.irrelevant)
             guess = learned.first_noise_variance
-        result = self._fit_from(partial(fit_candidates, self, candidates, rows, monitor), len(rows.y), guess)
-        fitted = Fitted.of(candidates, result, len(rows.y), rows.columns)
+        result = self._fit_from(partial(fit_candidates, self, candidates, rows, monitor), int(rows.y.shape[0]), guess)
+        fitted = Fitted.of(candidates, result, int(rows.y.shape[0]), rows.columns)
         more = self._of_scales(bound, learned, fitted, rows)
         bars = self._bars(fitted, rows, learned, more["excess_variance_"])
         weights = fitted.result.mean
-        components = fitted.basis.contributions(rows.X, weights) if weights.ndim == 1 else None
+        selected = fitted.basis.beside(rows.X)
+        components = selected.contributions(rows.X, beside(weights, rows.X)) if weights.ndim == 1 else None
         components = None if components is None else rows.given(components)
         if rows.noise is not None:
             more["noise_variance_"] = rows.given(rows.noise)
@@ -204,10 +206,10 @@ class RelevanceVectorRegressor(SparseRegression):
         How often a row counts does not matter for them: the process would take copies for rows without noise.
         """
         targets = ProcessTargets.of(self, rows)
-        weights, known = np.ones(len(rows.y)), rows.known_noise
+        weights, known = np.ones(int(rows.y.shape[0])), rows.known_noise
         if known is not None:
-            weights, targets = known.weights, replace(targets, variance=known.common)
-        evidence = GaussianEvidence(targets.y, weights, bool(self.fit_intercept), targets.variance)
+            weights, targets = to_numpy(known.weights), replace(targets, variance=known.common)
+        evidence = GaussianEvidence(to_numpy(targets.y), weights, bool(self.fit_intercept), targets.variance)
         return learn(self, bound, rows, evidence, monitor)
 
     def _of_scales(
@@ -223,7 +225,8 @@ class RelevanceVectorRegressor(SparseRegression):
             return {"excess_variance_": 0.0}
         if self.variance == "auto" and result.noise_variance > 0:  # else y and f do not compare
             targets = ProcessTargets.of(self, rows)
-            excess = learned.excess_variance(result, basis(rows.X), targets.y, None, targets.scales)
+            columns = basis.beside(rows.X)(rows.X)
+            excess = learned.excess_variance(result, columns, targets.y, None, targets.scales)
         weights = result.mean / result.output_scales if result.mean.ndim == 2 else result.mean[:, None]
         return {
             "scales_": np.exp(learned.bound.log_scales),

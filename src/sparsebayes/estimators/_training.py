@@ -113,7 +113,7 @@ def bind_kernel(estimator: Any, rows: Rows) -> BoundBasis:
     return bound
 
 
-def refuse_isolated(bound: BoundBasis, X: np.ndarray) -> None:
+def refuse_isolated(bound: BoundBasis, X: Array) -> None:
     """Raise ValueError for a kernel so narrow that every one of many rows would be a function of its own.
 
     Of some rows, Σ_m k(x, x_m)² beyond the largest term says how many other functions reach each of them.
@@ -121,10 +121,12 @@ def refuse_isolated(bound: BoundBasis, X: np.ndarray) -> None:
     n = X.shape[0]
     if n <= MANY_ROWS or bound.n_functions < n or not bound.is_one_kernel:
         return  # few rows are no trouble, and only kernels have a width
-    columns = np.abs(bound(X[np.linspace(0, n - 1, SAMPLE).astype(int)]))
-    largest = columns.max(axis=1)
-    columns = columns[largest > 0] / largest[largest > 0][:, None]
-    if len(columns) and float(np.median(np.sum(columns**2, axis=1))) - 1 < ISOLATED:
+    xp, columns = namespace(X), bound(rows_of(X, np.linspace(0, n - 1, SAMPLE).astype(int)))
+    columns = xp.abs(columns)
+    largest = xp.max(columns, axis=1)
+    reach = xp.sum((columns / xp.where(largest > 0, largest, 1.0)[:, None]) ** 2, axis=1)
+    reach = to_numpy(reach)[to_numpy(largest) > 0]
+    if len(reach) and float(np.median(reach)) - 1 < ISOLATED:
         raise ValueError(
             f"gamma makes the kernel so narrow that the {n} rows of X do not reach each other, and each would be a "
             "function of its own: give a smaller gamma, gamma='scale' or gamma='evidence'."

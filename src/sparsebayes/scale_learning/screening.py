@@ -16,6 +16,7 @@ import math
 
 import numpy as np
 
+from sparsebayes._array import asfloat64, is_numpy, rows_on_host, to_numpy
 from sparsebayes.bases import BoundBasis
 from sparsebayes.core.fit import fit_matrix
 from sparsebayes.priors import Smoothness
@@ -69,7 +70,7 @@ def input_relevance(
     Parameters
     ----------
     bound : BoundBasis
-        The S functions that were selected.
+        The S functions that were selected, on the host.
     weights : ndarray of shape (S, K)
         Their weights for each output.
     X, y : ndarray of shape (N, d) and (N,) or (N, T)
@@ -82,10 +83,14 @@ def input_relevance(
     ndarray of shape (d,)
         0 for an input that does not matter; with interactions the sum may be above 1.
     """
-    counts = np.ones(len(y)) if counts is None else counts
-    middle = np.average(X, axis=0, weights=counts)
+    counts = np.ones(int(y.shape[0])) if counts is None else to_numpy(counts)
+    y = to_numpy(y)
+    if is_numpy(X):
+        middle = np.average(X, axis=0, weights=counts)
+    else:
+        middle = to_numpy(asfloat64(counts / counts.sum(), like=X) @ asfloat64(X))
     rows = spread_rows(np.unique(y if y.ndim == 1 else y[:, 0], return_inverse=True)[1], RELEVANCE_ROWS)
-    X, share = X[rows], counts[rows] / counts[rows].sum()
+    X, share = rows_on_host(X, rows), counts[rows] / counts[rows].sum()
     f = bound(X) @ weights
     variance = float(np.sum(share @ (f - share @ f) ** 2))
     relevance = np.zeros(X.shape[1])

@@ -10,12 +10,13 @@ more than the largest: an input along which the kernel is so wide has no effect.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
 
+from sparsebayes._array import Array, is_foreign, rows_on_host, take, to_numpy
 from sparsebayes.bases import BoundBasis
 from sparsebayes.scale_learning.evidence import Evidence, GaussianEvidence, spread_rows
 from sparsebayes.scale_learning.leave_one_out import LeaveOneOutPredictions, excess_of_outputs, excess_variance
@@ -76,9 +77,9 @@ class LearnedScales:
         ----------
         result : Result
             The sparse model.
-        columns : ndarray of shape (N, S)
+        columns : array of shape (N, S)
             Its functions at the training rows.
-        y : ndarray of shape (N,) or (N, T)
+        y : array of shape (N,) or (N, T)
             Training targets; T outputs that share their functions as the process was given them.
         counts : ndarray of shape (N,) or None
             How often each row counts; None for once each.
@@ -95,19 +96,20 @@ class LearnedScales:
         counts = None if counts is None else counts[self.rows]
         with np.errstate(all="ignore"):
             process = LeaveOneOutPredictions.of_process(self.most, self.theta)
+            y, columns = (rows_on_host(each, self.rows) for each in (y, columns))
             if y.ndim == 1:
-                sparse = LeaveOneOutPredictions.of_result(result, columns[self.rows], y[self.rows], counts)
+                sparse = LeaveOneOutPredictions.of_result(result, columns, y, counts)
                 excess = excess_variance(process, sparse, counts)
             else:
                 known = (result.alpha, result.noise_variance, counts, result.has_intercept)
-                sparse = LeaveOneOutPredictions.of_weights(columns[self.rows], y[self.rows], *known)
+                sparse = LeaveOneOutPredictions.of_weights(columns, y, *known)
                 excess = excess_of_outputs(process, sparse, counts, scales / result.output_scales)
         return excess if math.isfinite(excess) else 0.0  # a kernel beyond floating point says nothing
 
 
 def learn_scales(
     bound: BoundBasis,
-    X: np.ndarray,
+    X: Array,
     evidence: Evidence,
     settings: ScaleSearchSettings = DEFAULT,
     monitor: FitMonitor | None = None,
@@ -120,8 +122,9 @@ def learn_scales(
     bound : BoundBasis
         Functions that have scales, `bound.log_scales`. Parts that live on the samples of a signal (wavelets,
         cosines, spikes) are not in the Gaussian process: their variance is part of its noise.
-    X : ndarray of shape (N, d)
-        The rows they were bound to.
+    X : array of shape (N, d)
+        The rows they were bound to. Of an array of another library than NumPy, up to `settings.many_rows` rows come
+        to the host, where the search is made.
     evidence : Evidence
         The targets of these rows: `GaussianEvidence(y, counts, center, noise_variance)` for a regression,
         `LaplaceEvidence(codes, counts, center, likelihood)` for classes.
@@ -137,6 +140,10 @@ def learn_scales(
     LearnedScales
         The basis at the best scales that were found.
     """
+    if is_foreign(X):
+        known = spread_rows(evidence.order, settings.many_rows)
+        learned = learn_scales(bound, to_numpy(take(X, known)), evidence.of_rows(known), settings, monitor, tied)
+        return replace(learned, rows=known[learned.rows])
     space = ScaleSpace(bound, X, tied)
     search, irrelevant = _Search(space, evidence, settings, monitor or FitMonitor()), NONE
     process = most = search.process

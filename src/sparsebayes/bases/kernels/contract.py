@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from sparsebayes._array import Array, asfloat64, device, diagonal, namespace, on_accelerator, take, to_numpy
+from sparsebayes._array import Array, asfloat64, beside, device, diagonal, namespace, on_accelerator, take, to_numpy
 from sparsebayes.bases.contract import Basis, BoundBasis, Scale, as_indices, as_points, check_finite, split
 from sparsebayes.bases.kernel_operator import KERNEL_MEMORY, KernelMemory, KernelOperator
 from sparsebayes.bases.kernels.learnable import Learnable, exp_like
@@ -265,6 +265,10 @@ class BoundKernel(BoundBasis):
     def vectors(self) -> Array:
         """The centres, (M, d)."""
         return self.centres
+
+    def beside(self, X: Array) -> BoundKernel:
+        """The kernel with its centres in the library and on the device of X."""
+        return replace(self, centres=beside(self.centres, X))
 
     def centred_at(self, X: Array) -> BoundKernel:
         """The same kernel with the rows of X as centres."""
