@@ -84,9 +84,10 @@ class SparseClassification(ClassifierMixin, SparseModel):
             check_class_groups(self.groups, classes.outputs)
             return replace(rows, y=classes.codes), classes
         order, group = (rows.places, rows.places) if pairwise else row_order(rows.X)
-        classes = ClassOrder.of(rows.y, rows.weights, order, group)
+        weights = None if rows.weights is None else to_numpy(rows.weights)
+        classes = ClassOrder.of(to_numpy(rows.y), weights, order, group)
         check_class_groups(self.groups, classes.outputs)
-        rows = replace(rows, y=classes.codes)
+        rows = replace(rows, y=beside(classes.codes, rows.X) if is_foreign(rows.X) else classes.codes)
         return (sorted_rows(rows, order, group) if kernel and not pairwise else rows), classes
 
     @predicts_lazily
@@ -359,7 +360,7 @@ class RelevanceVectorClassifier(SparseClassification):
     def _moderation(self, candidates: Candidates, fitted: Fitted, rows: Rows, classes: ClassOrder) -> Moderation:
         """What the probabilities rest on: where the data are and, if scales are learned, the Gaussian process."""
         bound, result, process = candidates.bound, fitted.result, None
-        shares = np.bincount(rows.y, rows.counts)[np.argsort(classes.places)]
+        shares = np.bincount(to_numpy(rows.y), to_numpy(rows.counts))[np.argsort(classes.places)]
         if get_tags(self).input_tags.pairwise:
             return Moderation()
         if learns(gamma_of(self)) and self.calibrated and result.outputs == 1 and self.centres is None:
@@ -370,9 +371,9 @@ class RelevanceVectorClassifier(SparseClassification):
 
     def _evidence(self, rows: Rows) -> LaplaceEvidence:
         """The labels as the Gaussian process sees them: one column for two classes, else one for each."""
-        classes, numbers = number_classes(rows.y)
+        classes, numbers = number_classes(to_numpy(rows.y))
         codes = np.eye(len(classes))[numbers][:, 1 if len(classes) == 2 else 0 :]
-        return LaplaceEvidence(codes, rows.counts, bool(self.fit_intercept), Bernoulli())
+        return LaplaceEvidence(codes, to_numpy(rows.counts), bool(self.fit_intercept), Bernoulli())
 
 
 @documented

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from sparsebayes._array import beside
+from sparsebayes._array import Array, beside, rows_on_host, to_numpy
 from sparsebayes.bases import BoundBasis
 from sparsebayes.bases.low_rank import greedy_cholesky, kernel_diagonal
 from sparsebayes.estimators._training import Rows
@@ -48,11 +48,17 @@ class Coverage:
     shares: np.ndarray
 
     @classmethod
-    def of(cls, bound: BoundBasis, X: np.ndarray, shares: np.ndarray) -> Coverage | None:
-        """The coverage of rows X; None if a kernel has no range, or one so short that rows do not reach others."""
-        if not (bound.is_one_kernel and bound.positive_semidefinite) or bound.centred_at(X[:1]) is None:
+    def of(cls, bound: BoundBasis, X: Array, shares: np.ndarray) -> Coverage | None:
+        """The coverage of rows X, few of which come to the host.
+
+        None if a kernel has no range, or one so short that rows do not reach others.
+        """
+        if not (bound.is_one_kernel and bound.positive_semidefinite):
             return None
-        X = X[np.unique(np.linspace(0, len(X) - 1, min(len(X), MOST_ROWS)).astype(int))]
+        if bound.centred_at(X[:1, ...]) is None:
+            return None
+        n = int(X.shape[0])
+        X = rows_on_host(X, np.unique(np.linspace(0, n - 1, min(n, MOST_ROWS)).astype(int)))
         diagonal = kernel_diagonal(bound, X)
         if not (diagonal.min() > 0 and np.ptp(diagonal) <= SAME * diagonal.max()):
             return None
@@ -148,13 +154,14 @@ def sparse_process(bound: BoundBasis, rows: Rows, center: bool, active: np.ndarr
     ProcessOutput or None
         None if the functions are not those of one positive semi-definite kernel, or the rows too many.
     """
-    n, settings = len(rows.y), SETTINGS
+    n, settings = int(rows.y.shape[0]), SETTINGS
     if n > settings.rows or not (bound.is_one_kernel and bound.positive_semidefinite) or bound.n_functions != n:
         return None
-    L, _, _ = greedy_cholesky(bound, rows.X, settings.rank, settings.tolerance)
-    unit = float(np.mean(kernel_diagonal(bound, rows.X)))
+    X, y, counts = map(to_numpy, (rows.X, rows.y, rows.counts))  # few rows
+    L, _, _ = greedy_cholesky(bound, X, settings.rank, settings.tolerance)
+    unit = float(np.mean(kernel_diagonal(bound, X)))
     learned = len(np.unique(bound.log_scales)) - 1
-    process = ProcessClassifier(L / np.sqrt(unit), rows.y.astype(np.float64), rows.counts, center, settings, learned)
-    most = int(np.clip(round(settings.extra * rows.counts.sum()), settings.least_extra, settings.most_extra))
+    process = ProcessClassifier(L / np.sqrt(unit), y.astype(np.float64), counts, center, settings, learned)
+    most = int(np.clip(round(settings.extra * counts.sum()), settings.least_extra, settings.most_extra))
     found = process.sparse(active, most)
     return ProcessOutput(bound.select(found.functions.tolist()), found.functions, found.weights / unit, found.intercept)

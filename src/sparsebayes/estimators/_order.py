@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from sparsebayes._array import Array, beside, namespace, positions, take
+from sparsebayes._array import Array, beside, is_foreign, namespace, positions, take, to_numpy
 from sparsebayes.core.result import Result
 from sparsebayes.laplace import number_classes
 from sparsebayes.laplace.classes import codes_of, column_sums
@@ -29,6 +29,8 @@ def row_order(X: Any) -> tuple[np.ndarray, np.ndarray]:
     Sparse rows are in the order of their products with a fixed vector. Only rows that are equal in the columns
     before are compared in the next.
     """
+    if is_foreign(X):
+        return _order_on_device(X)
     keys = _projected(X) if scipy.sparse.issparse(X) else X
     order = np.argsort(keys[:, 0], kind="stable")
     first = np.append(True, np.diff(keys[order, 0]) != 0)  # whether a row differs from the one before it
@@ -40,6 +42,16 @@ def row_order(X: Any) -> tuple[np.ndarray, np.ndarray]:
         order[tied] = rows[np.lexsort((keys[rows, column], group))]
         first[1:] |= np.diff(keys[order, column]) != 0
     return order, np.cumsum(first) - 1
+
+
+def _order_on_device(X: Array) -> tuple[np.ndarray, np.ndarray]:
+    """The same order of rows on a device, by sorting them by one column after the other, the last one first."""
+    xp, order = namespace(X), namespace(X).argsort(X[:, -1], stable=True)
+    for k in reversed(range(X.shape[1] - 1)):
+        order = xp.take(order, xp.argsort(xp.take(X[:, k], order), stable=True))
+    rows = xp.take(X, order, axis=0)
+    differs = to_numpy(xp.any(rows[1:, ...] != rows[:-1, ...], axis=1))
+    return to_numpy(order), np.cumsum(np.append(True, differs)) - 1
 
 
 def _projected(X: Any) -> np.ndarray:

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import get_tags
 
-from sparsebayes._array import Array, beside, is_foreign, namespace, rows_of, submatrix, to_numpy
+from sparsebayes._array import Array, beside, is_foreign, namespace, rows_of, submatrix, take, to_numpy
 from sparsebayes._checks import warn
 from sparsebayes.bases import BoundBasis, BoundConcatenation, as_basis
 from sparsebayes.checkpoints import Journal, open_journal
@@ -61,9 +61,10 @@ class Rows:
         """What is known of the noise of each row; None if nothing is."""
         return None if self.noise is None else KnownNoise(self.noise, self.counts)
 
-    def given(self, values: np.ndarray) -> np.ndarray:
+    def given(self, values: Array) -> Array:
         """Values whose last axis is that of the rows, in the order in which the rows were given."""
-        return values[..., np.argsort(self.places)]
+        back = np.argsort(self.places)
+        return take(values, back, axis=values.ndim - 1) if is_foreign(values) else values[..., back]
 
     @property
     def counts(self) -> Array:
