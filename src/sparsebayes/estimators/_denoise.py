@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from sparsebayes._array import is_foreign
 from sparsebayes.estimators._dask import refuse_dask
 from sparsebayes.estimators._wavelet_denoiser import WaveletDenoiser
 from sparsebayes.priors import Prior
@@ -71,11 +72,11 @@ def denoise(
     refuse_dask(
         x, "denoise takes one signal in memory, and x is a Dask collection; WaveletDenoiser().transform takes many"
     )
-    axes = np.ndim(x)
+    axes = x.ndim if is_foreign(x) else np.ndim(x)
     if axes not in (1, 2, 3):
         raise ValueError(
             f"x must have one axis (a signal), two (an image) or three (a volume), got shape {np.shape(x)}; for a "
             "batch use WaveletDenoiser."
         )
     denoiser = WaveletDenoiser(wavelet, prior, level, noise_variance, shifts, axes, boundary)
-    return denoiser.fit_transform(np.asanyarray(x), return_std=return_std)
+    return denoiser.fit_transform(x if is_foreign(x) else np.asanyarray(x), return_std=return_std)

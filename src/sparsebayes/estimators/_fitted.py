@@ -157,6 +157,13 @@ def require_same_kind(estimator: Any, X: Any, method: str) -> None:
     )
 
 
+def beside_inputs(results: Any, X: Any) -> Any:
+    """A result on the host, or a pair of results, in the library and on the device that inputs X are computed with."""
+    if not follows(X):
+        return results
+    return tuple(beside(each, X) for each in results) if isinstance(results, tuple) else beside(results, X)
+
+
 def on_host_together(*arrays: Any) -> tuple[Any, ...]:
     """Arrays of any library as NumPy arrays, everything else as it is."""
     return tuple(to_numpy(each) if is_foreign(each) else each for each in arrays)

@@ -11,14 +11,14 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from sparsebayes._array import to_numpy
+from sparsebayes._array import is_foreign, to_numpy
 from sparsebayes._checks import is_number
 from sparsebayes.bases.linear_map import LinearMap, is_linear_operator
 from sparsebayes.bases.stacked_operator import as_operator
 from sparsebayes.core.prior import Prior
 from sparsebayes.estimators._dask import refuse_dask
 from sparsebayes.estimators._described import Described
-from sparsebayes.estimators._fitted import all_or_nothing, forget, of_columns
+from sparsebayes.estimators._fitted import all_or_nothing, beside_inputs, forget, of_columns
 from sparsebayes.estimators._off_grid import OffGridAtoms, off_grid_atoms
 from sparsebayes.estimators._parameters import check_parameters
 from sparsebayes.estimators._representation import FittedRepresentation
@@ -26,6 +26,8 @@ from sparsebayes.fit import AUTO, fit
 from sparsebayes.joint.complex import ComplexMatrix, is_complex
 from sparsebayes.joint.result import SeparateResults
 from sparsebayes.priors import Automatic, Inclusion, as_prior
+from sparsebayes.rows.devices import result_beside
+from sparsebayes.rows.kinds import following, in_its_kind
 from sparsebayes.rows.validation import check_design, has_outputs
 from sparsebayes.solvers.monitor import Progress
 
@@ -169,12 +171,12 @@ class SparseRecovery(Described, FittedRepresentation, BaseEstimator):
                 "Phi and y must be in memory, got a Dask collection: SparseBayesRegressor and the function fit take "
                 "real rows on Dask",
             )
-        Phi = Phi if hasattr(Phi, "shape") else np.asarray(Phi)
-        y = y if hasattr(y, "shape") else np.asarray(y)
+        Phi = in_its_kind(Phi) if hasattr(Phi, "shape") else np.asarray(Phi)
+        y = following(y if hasattr(y, "shape") else np.asarray(y), Phi if is_foreign(Phi) else None, "y")
         if len(Phi.shape) != 2:
             raise ValueError(f"Phi must be a matrix or a linear operator, got shape {tuple(Phi.shape)}.")
         given = self.get_params(deep=False) | {"prior": self._prior(Phi, y)}
-        result = fit(Phi, y, **given)
+        result = on_host(fit(Phi, y, **given))
         columns = atoms_of(Phi, result.active, is_complex(Phi) or is_complex(y))
         kept = np.array(to_numpy(y))
         self._publish(Recovered(result, columns, kept if has_outputs(y) else kept.ravel(), int(Phi.shape[1])))
@@ -235,16 +237,16 @@ class SparseRecovery(Described, FittedRepresentation, BaseEstimator):
         fitted, results = self._fitted, self._fitted.result
         columns = fitted.columns
         if Phi is not None:
-            Phi = Phi if hasattr(Phi, "shape") else np.asarray(Phi)
+            Phi = in_its_kind(Phi) if hasattr(Phi, "shape") else np.asarray(Phi)
             if len(Phi.shape) != 2 or Phi.shape[1] != fitted.n_candidates:
                 raise ValueError(f"Phi must have {fitted.n_candidates} columns, got shape {tuple(Phi.shape)}.")
             columns = atoms_of(Phi, self.support_, np.iscomplexobj(columns) or is_complex(Phi))
         if not isinstance(results, SeparateResults):
-            return predicted(results, columns, return_std)
+            return beside_inputs(predicted(results, columns, return_std), Phi)
         places = [np.searchsorted(self.support_, each.active) for each in results.results]
         pairs = [predicted(each, columns[:, J], True) for each, J in zip(results.results, places, strict=True)]
         mean, std = (np.stack(each, axis=1) for each in zip(*pairs, strict=True))
-        return (mean, std) if return_std else mean
+        return beside_inputs((mean, std) if return_std else mean, Phi)
 
     def refine(self, atoms: Callable[[np.ndarray], Any], grid: Any, penalty: float | None = None) -> OffGridAtoms:
         """Move the selected atoms off the grid, to where the evidence is highest.
@@ -284,6 +286,13 @@ class SparseRecovery(Described, FittedRepresentation, BaseEstimator):
         tags.input_tags.sparse = True
         tags.target_tags.required = tags.target_tags.multi_output = True
         return tags
+
+
+def on_host(result: Any) -> Any:
+    """A result of any kind with NumPy arrays."""
+    if isinstance(result, SeparateResults):
+        return SeparateResults([on_host(each) for each in result.results])
+    return result_beside(result, np.zeros(0)) if is_foreign(result.mean) else result
 
 
 def atoms_of(Phi: Any, J: np.ndarray, as_complex: bool) -> np.ndarray:

@@ -11,9 +11,10 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sparsebayes._array import is_foreign, to_numpy
 from sparsebayes._checks import require_whole
 from sparsebayes.estimators._dask import refuse_dask
-from sparsebayes.estimators._fitted import all_or_nothing
+from sparsebayes.estimators._fitted import all_or_nothing, beside_inputs
 from sparsebayes.estimators._levels import summary_of_levels
 from sparsebayes.estimators._representation import FittedRepresentation
 from sparsebayes.estimators._summaries import MOST_ROWS
@@ -181,7 +182,8 @@ class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, FittedRepresentati
         signals, single, denoiser = self._prepared(X)
         if not single and getattr(self, "n_features_in_", None) == signals.shape[-1]:
             validate_data(self, X, reset=False, skip_check_array=True)
-        return _collected([denoiser.denoise(signal, return_std) for signal in signals], single)
+        found = [denoiser.denoise(signal, return_std) for signal in signals]
+        return beside_inputs(_collected(found, single), X)
 
     @all_or_nothing
     def fit_transform(self, X: Any, y: Any = None, return_std: bool = False) -> Any:
@@ -208,7 +210,7 @@ class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, FittedRepresentati
         _warn_of_an_image(X, self.ndim, stacklevel=5)  # scikit-learn wraps this method
         found = [denoiser.denoise(signal, return_std) for signal in signals]
         self._publish(X, single, denoiser, [shrunk for _, _, shrunk in found])
-        return _collected(found, single)
+        return beside_inputs(_collected(found, single), X)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -301,7 +303,7 @@ def _signals(X: Any, ndim: int) -> tuple[np.ndarray, bool]:
         raise ValueError(
             "X must not be a masked array; give X.filled(numpy.nan), in which NaN marks the missing samples."
         )
-    values = np.asarray(X)
+    values = to_numpy(X) if is_foreign(X) else np.asarray(X)  # PyWavelets works on the host
     if values.dtype.kind not in "biuf":
         raise ValueError(f"X must hold real numbers, got an array of dtype {values.dtype}.")
     if values.ndim not in (ndim, ndim + 1):
