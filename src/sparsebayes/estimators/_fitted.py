@@ -146,6 +146,7 @@ def forget(estimator: Any) -> None:
 def require_same_kind(estimator: Any, X: Any, method: str) -> None:
     """Under array API dispatch, raise ValueError for queries of another library or device than those of `fit`."""
     kind = getattr(getattr(estimator, "_fitted", None), "kind", None)
+    kind = kind if is_foreign(kind) else None  # a model that was stored is on the host
     if (kind is None and not is_foreign(X)) or not dispatches() or not hasattr(estimator, "_fitted"):
         return
     if kind is not None and is_foreign(X) and are_together(X, kind):

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from sparsebayes._array import is_foreign, to_numpy
 from sparsebayes.core.noise import GaussianNoise
 from sparsebayes.estimators._classes import weigh_classes
 from sparsebayes.estimators._classifiers import SparseClassification
@@ -43,7 +44,9 @@ def leave_one_out(model: Any, X: Any, y: Any) -> LeaveOneOut:
     if not isinstance(model, SparseRegression | SparseClassification):
         raise TypeError(f"model must be a regressor or classifier of sparsebayes, got {model!r}.")
     fitted = model._fitted
-    columns = fitted.basis(fitted.query(check_inputs(model, X, fitting=False)))[:, fitted.position]
+    queries = fitted.for_queries(X)
+    columns = to_numpy(queries.basis(queries.query(check_inputs(model, X, fitting=False))))[:, fitted.position]
+    y = to_numpy(y) if is_foreign(y) else np.asarray(y)
     if isinstance(model, SparseRegression):
         return _regression(fitted.result, columns, np.asarray(y, dtype=np.float64))
     return _classification(fitted.result, columns, np.asarray(y), model.class_weight)

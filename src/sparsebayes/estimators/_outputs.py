@@ -131,8 +131,8 @@ def fit_members(model: Any, members: list[np.ndarray], fit_own: Callable[[Any, n
     model.degrees_of_freedom_ = float(sum(each.degrees_of_freedom_ for each in models))
     model.converged_ = all(each.converged_ for each in models)
     model.n_iter_ = max(each.n_iter_ for each in models)
-    model.intercept_ = _assembled(model, [each.intercept_ for each in models])
-    model.noise_variance_ = _assembled(model, [each.noise_variance_ for each in models])
+    model.intercept_ = published(_assembled(model, [each.intercept_ for each in models]))
+    model.noise_variance_ = published(_assembled(model, [each.noise_variance_ for each in models]))
     if hasattr(models[0], "coef_"):
         coef = np.zeros((sum(map(len, members)), model.n_features_in_))
         for each, outputs in zip(models, members, strict=True):

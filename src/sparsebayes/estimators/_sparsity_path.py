@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from sparsebayes._array import to_numpy
 from sparsebayes._checks import is_number
 from sparsebayes.bases.stacked_operator import as_operator
 from sparsebayes.core.fit import result_of
@@ -18,7 +19,7 @@ from sparsebayes.core.result import Result
 from sparsebayes.core.solver import Monitor, Solution
 from sparsebayes.core.units import Units
 from sparsebayes.estimators._training import Rows, prior_of, training_rows
-from sparsebayes.estimators._validation import check_inputs, check_noise, is_gaussian
+from sparsebayes.estimators._validation import check_inputs, check_noise, is_gaussian, like_of
 from sparsebayes.fit import as_likelihood
 from sparsebayes.rows.memory import summarise
 from sparsebayes.rows.validation import check_targets, check_weights
@@ -117,7 +118,7 @@ def sparsity_path(model: Any, X: Any, y: Any, sample_weight: Any, noise_variance
     if not len(model._fitted.result.active):
         raise ValueError("path needs a model with functions: y was constant in fit, and this one has none.")
     rows = _rows_of_fit(model, X, y, sample_weight, noise_variance)
-    columns = np.asarray(model._fitted.basis(rows.X))[:, model._fitted.position]
+    columns = to_numpy(model._fitted.for_queries(X).basis(rows.X))[:, model._fitted.position]
     start, units = _state(model, rows, columns)
     known = rows.known_noise
     shift = 0.0 if known is None else known.log_shift
@@ -136,7 +137,7 @@ def sparsity_path(model: Any, X: Any, y: Any, sample_weight: Any, noise_variance
         log_evidence=np.asarray([result.log_evidence + shift for result in results]),
         leave_one_out_error=np.asarray([_error(result, columns, rows) for result in results]),
         noise_variance=np.asarray([units.target_scale**2 / state.beta for state in states]),
-        order=model.relevance_[_order([result.active for result in results])],
+        order=to_numpy(model.relevance_)[_order([result.active for result in results])],
     )
 
 
@@ -145,9 +146,12 @@ def _rows_of_fit(model: Any, X: Any, y: Any, sample_weight: Any, noise_variance:
     X = check_inputs(model, X, fitting=False)
     if get_tags(model).input_tags.pairwise and X.shape[0] != X.shape[1]:
         raise ValueError(f"X must be the kernel matrix of fit, (n_samples, n_samples), got shape {X.shape}.")
-    y = check_targets(y, X.shape[0])
-    noise = check_noise(model, noise_variance, len(y))
-    return training_rows(model, X, y, check_weights(sample_weight, len(y)), noise)
+    n, like = int(X.shape[0]), like_of(X)
+    y = check_targets(y, n, like=like)
+    noise = check_noise(model, noise_variance, n, like)
+    rows = training_rows(model, X, y, check_weights(sample_weight, n, like=like), noise)
+    weights, noise = (None if each is None else to_numpy(each) for each in (rows.weights, rows.noise))
+    return replace(rows, y=to_numpy(rows.y), weights=weights, noise=noise)
 
 
 def _state(model: Any, rows: Rows, columns: np.ndarray) -> tuple[State, Units]:

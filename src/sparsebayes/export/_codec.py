@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from sparsebayes import _array
 from sparsebayes.export._arrays import from_npy, is_storable, to_npy
 from sparsebayes.export._errors import ModelFileError, reason
 from sparsebayes.export._foreign import from_skops, is_foreign, to_skops
@@ -41,7 +42,8 @@ class Encoder:
         if type(x) is dict:
             return {"dict": [[scalar(key, f"a key of {path}"), self.value(x[key], f"{path}[{key!r}]")] for key in x]}
         if id(x) not in self._numbers:
-            self._numbers[id(x)] = self._array(x, path) if isinstance(x, np.ndarray) else self._object(x, path)
+            own = _array.to_numpy(x) if _array.is_foreign(x) else x  # an array of another library is stored as NumPy's
+            self._numbers[id(x)] = self._array(own, path) if isinstance(own, np.ndarray) else self._object(x, path)
             self._kept.append(x)
         return self._numbers[id(x)]
 

@@ -6,7 +6,7 @@ rows have N·M. It therefore never sees anything but NumPy arrays, wherever the 
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 from sparsebayes._array import Array, Indices, are_together, beside, is_foreign, is_numpy, to_numpy
@@ -85,5 +85,11 @@ def result_beside(result: Result, like: Array) -> Result:
     own = {name: value for name, value in vars(result).items() if name in ARRAYS and value is not None}
     if hasattr(result.covariance, "toarray"):
         own["covariance"] = result.covariance.toarray()
+    moved = {name: beside(value, like) for name, value in own.items()}
     averaged = None if result.averaged is None else result_beside(result.averaged, like)
-    return replace(result, **{name: beside(value, like) for name, value in own.items()}, averaged=averaged)
+    likelihood = result.likelihood
+    if is_foreign(getattr(likelihood, "variances", None)) and is_numpy(like):  # a known variance at each row
+        arrays = {name: to_numpy(value) for name, value in vars(likelihood).items() if is_foreign(value)}
+        known = {field.name for field in fields(likelihood)}
+        likelihood = replace(likelihood, **{name: value for name, value in arrays.items() if name in known})
+    return replace(result, **moved, averaged=averaged, likelihood=likelihood)
