@@ -66,7 +66,7 @@ def selection(estimator: Any) -> str:
     if hasattr(estimator, "support_"):
         selected, kind = len(estimator.support_), "atoms"
     else:
-        selected = len(estimator.relevance_) if hasattr(estimator, "estimators_") else fitted.basis.n_functions
+        selected = int(estimator.relevance_.shape[0]) if hasattr(estimator, "estimators_") else fitted.basis.n_functions
         kind = "functions" if hasattr(estimator, "kernel") else "columns"
     return f"{selected} of {fitted.n_candidates} {kind}"
 
