@@ -20,7 +20,7 @@ ANY_NUMBER = 2.0  # of observations, for the check of a prior that depends on th
 def check_parameters(estimator: Any) -> None:
     """Raise ValueError or TypeError for a parameter that no data would make right."""
     given = estimator.get_params(deep=False)
-    check_monitor(*(given[name] for name in MONITOR))
+    check_monitor(*(given.get(name) for name in MONITOR))  # not every estimator has all of them
     as_solver(given["solver"], SOLVERS, given.get("effort", "default"))
     prior = given["prior"]
     for each in prior if isinstance(prior, list | tuple) else [prior]:
