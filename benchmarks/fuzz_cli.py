@@ -166,6 +166,8 @@ def _fit(rng: np.random.Generator, folder: Path) -> list[str]:
         words.append(f"--drop={rng.choice(columns)}")
     if rng.random() < 0.1:
         words.append(f"--max-categories={rng.choice([1, 2, 5])}")
+    if rng.random() < 0.1:
+        words.append(f"--checkpoint={rng.choice(['c.zip', 'c.zip', name, 'm.sbm', '.', 'no/c', ''])}")
     if rng.random() < 0.05:
         words[words.index("m.sbm")] = str(
             rng.choice(["m.pkl", "no/m.sbm", ".", "t.csv", "", "/proc/m.sbm", "日本.sbm"])

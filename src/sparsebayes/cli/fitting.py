@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from pathlib import Path
 from typing import Any
 
 from sklearn.pipeline import Pipeline
@@ -34,6 +35,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add_table_arguments(command)
     add_target_arguments(command)
     command.add_argument("-o", "--output", required=True, help="the model file to write, *.sbm")
+    command.add_argument("--checkpoint", metavar="FILE", help="file from which the same command resumes the fit")
     add_model_arguments(command)
 
 
@@ -53,10 +55,11 @@ def add_model_arguments(command: argparse.ArgumentParser) -> None:
 def run(arguments: Any, console: Console) -> None:
     """Read the table, fit, save, and print what was found."""
     output = output_path(arguments.output, [MODEL_ENDING], [arguments.data])
+    _check_checkpoint(arguments.checkpoint, (arguments.output, arguments.data))
     task = task_of(arguments, table_of(arguments))
     model = pipeline_of(arguments, task)
     began = time.perf_counter()
-    fit_pipeline(model, task, console)
+    fit_pipeline(model, task, console, arguments.checkpoint)
     seconds = time.perf_counter() - began
     save(model, output)
     describe(model, task, console)
@@ -64,13 +67,19 @@ def run(arguments: Any, console: Console) -> None:
     console.text(f"\n{output} written ({output.stat().st_size} bytes, fitted in {seconds:.2f} s)")
 
 
-def fit_pipeline(model: Pipeline, task: Task, console: Console) -> None:
-    """Fit with a progress bar, which is no part of the model afterwards."""
+def fit_pipeline(model: Pipeline, task: Task, console: Console, checkpoint: str | None = None) -> None:
+    """Fit with a progress bar and a checkpoint, which are no parts of the model afterwards."""
     if task.dropped:
         console.note(f"sparsebayes: {task.dropped} row(s) without a value of {task.target!r} are left away")
     with console.progress("fit") as callback:
-        model.set_params(model__callback=callback).fit(task.frame, task.y)
-    model.set_params(model__callback=None)
+        model.set_params(model__callback=callback, model__checkpoint=checkpoint).fit(task.frame, task.y)
+    model.set_params(model__callback=None, model__checkpoint=None)
+
+
+def _check_checkpoint(path: str | None, others: tuple[str, str]) -> None:
+    """ValueError if the checkpoint would be the table or the model."""
+    if path is not None and any(Path(path).resolve() == Path(other).resolve() for other in others):
+        raise ValueError(f"--checkpoint must be a file of its own, got {path!r}, which is the table or the model.")
 
 
 def pipeline_of(arguments: Any, task: Task) -> Pipeline:
