@@ -5,7 +5,7 @@ import pytest
 import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
 
-from sparsebayes import RelevanceVectorRegressor
+from sparsebayes import RelevanceVectorClassifier, RelevanceVectorRegressor
 from sparsebayes._array import to_numpy
 from sparsebayes.bases import RBF, Columns
 
@@ -67,3 +67,15 @@ def test_a_regression_with_weights_and_a_given_width_is_the_same(backend):
 @not_jax
 def test_a_regression_whose_matrix_is_not_formed_is_the_same(backend):
     _assert_same({"gamma": 0.05}, *_data(1600, seed=3), backend)
+
+
+@pytest.mark.parametrize("backend", ["numpy", "array-api-strict", "torch", "cupy"], indirect=True)
+def test_a_classification_is_the_same(backend):
+    X, y = _data(40, seed=5)
+    labels, queries = (y > 0.3).astype(int), 2 * X[:9]
+    expected = RelevanceVectorClassifier(gamma=0.1).fit(X, labels)
+    model = RelevanceVectorClassifier(gamma=0.1).fit(backend.asarray(X), backend.asarray(labels))
+    assert model.log_evidence_ == pytest.approx(expected.log_evidence_, rel=1e-8)
+    found = model.predict_proba(backend.asarray(queries))
+    assert backend.is_own(found)
+    assert_allclose(to_numpy(found), expected.predict_proba(queries), rtol=1e-5, atol=1e-8)

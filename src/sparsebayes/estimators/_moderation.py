@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from sparsebayes._array import Array, beside, rows_on_host, to_numpy
+from sparsebayes._array import Array, beside, column_squares, is_foreign, rows_on_host, to_numpy
 from sparsebayes.bases import BoundBasis
 from sparsebayes.bases.low_rank import greedy_cholesky, kernel_diagonal
 from sparsebayes.estimators._training import Rows
@@ -76,17 +76,29 @@ class Coverage:
         """The same in the library and on the device of queries X."""
         return replace(self, basis=self.basis.beside(X))
 
-    def doubt(self, X: np.ndarray) -> np.ndarray:
-        """t of each query, (n,)."""
-        half = scipy.linalg.solve_triangular(self.root, self.basis(X).T, lower=True, check_finite=False)
-        return np.clip(1 - np.sum(half**2, axis=0) / (self.own * self.least), 0.0, 1.0)
+    def doubt(self, X: Array) -> np.ndarray:
+        """t of each query, (n,), on the host."""
+        columns = self.basis(X).T
+        if is_foreign(columns):
+            half = beside(scipy.linalg.inv(self.root), X) @ columns
+            explained = to_numpy(column_squares(half))
+        else:
+            half = scipy.linalg.solve_triangular(self.root, columns, lower=True, check_finite=False)
+            explained = np.sum(half**2, axis=0)
+        return np.clip(1 - explained / (self.own * self.least), 0.0, 1.0)
 
-    def blended(self, X: np.ndarray, outputs: np.ndarray, likelihood: Any) -> np.ndarray:
+    def blended(self, X: Array, outputs: Array, likelihood: Any) -> Array:
         """Outputs (n, K) of probabilities that tend to the shares of the classes where t does to 1."""
         t = self.doubt(X)
         unlike = t > 0
         if not unlike.any():
             return outputs
+        if is_foreign(outputs):
+            return beside(self._blended(t, unlike, to_numpy(outputs), likelihood), outputs)
+        return self._blended(t, unlike, outputs, likelihood)
+
+    def _blended(self, t: np.ndarray, unlike: np.ndarray, outputs: np.ndarray, likelihood: Any) -> np.ndarray:
+        """The same outputs (n, K) but for the queries `unlike` all training rows, whose t is not 0."""
         with np.errstate(divide="ignore"):
             known, unknown = np.log1p(-t[unlike])[:, None], np.log(t[unlike])[:, None]
         log_p = np.logaddexp(known + likelihood.log_probabilities(outputs[unlike]), unknown + np.log(self.shares))

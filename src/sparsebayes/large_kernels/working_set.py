@@ -27,6 +27,7 @@ from sparsebayes.large_kernels.low_rank import LowRankStatistics
 from sparsebayes.large_kernels.sampled_curvature import SampledCurvature
 from sparsebayes.large_kernels.scoring import CandidateBatch, best_of, collected, score_block
 from sparsebayes.large_kernels.settings import Pace, WorkingSetSettings
+from sparsebayes.large_kernels.threads import few_threads
 from sparsebayes.solvers.certificate import Certificate, certify
 from sparsebayes.solvers.sized import Sized
 from sparsebayes.solvers.stages import Values, once
@@ -125,7 +126,8 @@ class WorkingSetSearch:
     def initialise(self, functions: np.ndarray, effort: Effort) -> Model:
         """A first model chosen from these functions."""
         quadratic, units = self.scored.subset(np.sort(functions))
-        state = self.solver.solve(self._problem(quadratic, units), self.monitor, effort=effort).state
+        with few_threads():
+            state = self.solver.solve(self._problem(quadratic, units), self.monitor, effort=effort).state
         return self._noted(state, units)
 
     def exchange(self, model: Model) -> Model:
@@ -174,7 +176,8 @@ class WorkingSetSearch:
         start = self._moved(model, self.columns, self._working_set(model, batch, 1))
         difference, unchanged, reached = abs(start.state.objective - model.state.objective), 0, -np.inf
         for remaining in reversed(range(self.pace.passes)):
-            solution = self.solver.solve(start.state.problem, self.monitor, start.state)
+            with few_threads():
+                solution = self.solver.solve(start.state.problem, self.monitor, start.state)
             model = self._noted(solution.state, start.units)
             unchanged = 0 if model.state.objective > reached + settings.settled_gain else unchanged + 1
             reached = model.state.objective
@@ -197,14 +200,16 @@ class WorkingSetSearch:
         """
         if end.model.state.size <= sized.most:
             return end
-        solution = sized.limited(Solution(end.model.state, end.converged), self.monitor)
+        with few_threads():
+            solution = sized.limited(Solution(end.model.state, end.converged), self.monitor)
         model = self._noted(solution.state, end.model.units)
         batch = self.score(model, self.every)
         for _ in range(self.pace.passes):
             if not (batch.swap > self.settings.settled_gain and self.monitor.going):
                 break
             start = self._moved(model, self.columns, self._working_set(model, batch, self.pace.substitutes))
-            solution = sized.improved(start.state, self.monitor)
+            with few_threads():
+                solution = sized.improved(start.state, self.monitor)
             gain = solution.state.objective - start.state.objective
             model = self._noted(solution.state, start.units)
             batch = self.score(model, self.every)
@@ -231,9 +236,10 @@ class WorkingSetSearch:
     def _round(self, model: Model, batch: CandidateBatch, effort: Effort) -> tuple[Model, float]:
         """What the solver makes of a batch, and the nats that gains."""
         start = self._moved(model, self.scored, self._working_set(model, batch, self.pace.substitutes))
-        state = self.solver.solve(start.state.problem, self.monitor, start.state, effort).state
-        if self.pace.effort < Effort.FULL:  # the fewer functions, the less the next scoring pass costs
-            state = maximise_jointly(state, self.settings.rough_gain, self.settings.steps_after_round)
+        with few_threads():
+            state = self.solver.solve(start.state.problem, self.monitor, start.state, effort).state
+            if self.pace.effort < Effort.FULL:  # the fewer functions, the less the next scoring pass costs
+                state = maximise_jointly(state, self.settings.rough_gain, self.settings.steps_after_round)
         return self._noted(state, start.units), state.objective - start.state.objective
 
     def _recommended(self, model: Model, batch: CandidateBatch) -> tuple[Model, float]:
