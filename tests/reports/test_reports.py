@@ -6,11 +6,11 @@ from functools import cache
 from html.parser import HTMLParser
 
 import display_models as models
-import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
+from matplotlib import pyplot
 from scipy.stats import norm
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
@@ -28,11 +28,13 @@ from sparsebayes import (
     WaveletDenoiser,
 )
 from sparsebayes.datasets import make_signal, make_sinc
+from sparsebayes.inspection import PartialDependenceDisplay
 from sparsebayes.reports import Report, report
+from sparsebayes.reports._rows import Evidence, statement
+from sparsebayes.reports._subject import Subject
 from sparsebayes.summaries.numbers import nats, significant
 from sparsebayes.tables import TableEncoder
 
-matplotlib.use("Agg")
 EVIL = "<script>alert('x')</script> & \"more\""
 LARGEST = 2_000_000  # bytes of a page
 X4, Y4 = models.table(models.inputs()), models.targets(models.inputs())
@@ -75,6 +77,12 @@ CASES = {
     "table": table_model,
     "signal": lambda: (WaveletDenoiser().fit(SIGNAL), SIGNAL, None),
 }
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    pyplot.close("all")
 
 
 @cache
@@ -182,15 +190,16 @@ def test_the_scores_of_a_classifier_are_those_of_its_probabilities():
     bins = np.minimum((10 * chosen).astype(int), 9)
     gaps = [abs(np.sum(hits[bins == b]) - np.sum(chosen[bins == b])) for b in range(10)]
     shares = found.mean(axis=0)
-    numbers = [
-        accuracy_score(y, model.predict(X)),
-        shares.max(),
-        log_loss(y, p, labels=model.classes_),
-        -np.sum(shares * np.log(shares)),
-        np.mean(np.sum((found - p) ** 2, axis=1)),
-        np.sum(gaps) / len(y),
-    ]
-    assert " ".join(significant(float(each)) for each in numbers) in text_of("three classes")
+    numbers = {
+        "accuracy": accuracy_score(y, model.predict(X)),
+        "accuracy of the largest class": shares.max(),
+        "log loss": log_loss(y, p, labels=model.classes_),
+        "log loss without inputs": -np.sum(shares * np.log(shares)),
+        "Brier score": np.mean(np.sum((found - p) ** 2, axis=1)),
+        "expected calibration error": np.sum(gaps) / len(y),
+    }
+    text = " ".join(f"{name} {significant(float(value))}" for name, value in numbers.items())
+    assert text in text_of("three classes")
 
 
 @pytest.mark.parametrize("kind", ["columns", "curve", "joint", "apart", "three classes", "evil classes", "table"])
@@ -198,18 +207,42 @@ def test_rows_of_the_fit_are_recognised(kind):
     assert "As far as the model can tell these are training rows" in text_of(kind)
 
 
+def stated(evaluation, model, X, y):
+    return statement(evaluation, Evidence.of(Subject.of(model, X, y, None)))
+
+
 def test_what_is_stated_is_compared_with_what_the_model_knows():
     model, X, y, _ = case("columns")
-    assert "but they look like training rows" in report(model, X, y, evaluation="held out").html
-    assert "as was stated and as the model confirms" in report(model, X, y, evaluation="training").html
-    assert "the model cannot tell" in report(model, X[:50], y[:50]).html
+    assert "but they look like training rows" in stated("held out", model, X, y)
+    assert 'class="warning"' in stated("held out", model, X, y)
+    assert "as was stated and as the model confirms" in stated("training", model, X, y)
+    assert "the model cannot tell" in stated(None, model, X[:50], y[:50])
+    assert "the model cannot tell" in stated("held out", model, X, y + 0.1)
 
 
-def test_rows_without_relevance_vectors_are_held_out():
+def test_rows_are_held_out_if_no_relevance_vector_is_among_them():
     model, X, y, _ = case("evil classes")
-    page = report(model, X + 0.01, y, evaluation="held out").html
-    assert "These are held-out rows" in page
-    assert "as the model confirms" in page
+    assert "These are held-out rows" in stated("held out", model, X + 0.01, y)
+    assert "but they look like held-out rows" in stated("training", model, X + 0.01, y)
+    assert "the model cannot tell" in stated(None, model, X[:9] + 0.01, y[:9])  # which may be chance
+
+
+def test_some_of_the_rows_of_a_fit_are_neither():
+    model, X, y, _ = case("curve")
+    some = np.ones(len(X), dtype=bool)
+    some[model.relevance_[0]] = False
+    S = len(model.relevance_)
+    assert f"among these 59 rows, the fit having had 60, are {S - 1} of its {S}" in stated(
+        None, model, X[some], y[some]
+    )
+
+
+def test_missing_values_do_not_empty_the_picture_of_an_input():
+    model, X, _, _ = case("table")
+    display = PartialDependenceDisplay.from_estimator(model, X, [EVIL])
+    assert np.isfinite(display.grids[0]).all()
+    assert np.isfinite(display.deciles[0]).all()
+    assert np.ptp(display.mean[0]) > 1
 
 
 def test_the_page_is_saved_whole(tmp_path):
@@ -229,9 +262,8 @@ def test_a_notebook_shows_it_in_a_frame():
 
 
 def test_no_figure_stays_open():
-    from matplotlib import pyplot
-
-    case("curve")
+    model, X, y, _ = case("signal")
+    report(model, X, y)
     assert pyplot.get_fignums() == []
 
 

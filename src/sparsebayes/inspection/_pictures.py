@@ -12,7 +12,8 @@ import numpy as np
 from sparsebayes.inspection._matplotlib import pyplot_module
 
 DPI, SCREEN = 160, 96  # of the pictures, and of the screen that their width is meant for
-PAD = 0.05  # inches around a panel
+PAD = 0.05  # inches around a picture
+SINGLE = 5.2  # inches: the width of a figure of one panel, whose text can still be read on a telephone
 
 
 @dataclass(frozen=True)
@@ -33,25 +34,35 @@ def pictures_of(draw: Callable[[], Any], by_panel: bool = False) -> list[Picture
     with pyplot.style.context("default"), pyplot.ioff():
         display = draw()
         try:
-            boxes = _boxes(display) if by_panel else ["tight"]
-            return [_saved(display.figure_, box) for box in boxes]
+            return _pictures(display.figure_, np.ravel(display.ax_) if by_panel else [])
         finally:
             pyplot.close(display.figure_)
 
 
-def _boxes(display: Any) -> list[Any]:
-    """The rectangles that the panels of a display take, in inches."""
-    panels, figure = np.ravel(display.ax_), display.figure_
+def _pictures(figure: Any, panels: Any) -> list[Picture]:
+    """The figure drawn once, and cut into its panels; a single picture of all of it without panels."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
     for panel in panels:
         panel.tick_params(labelleft=True)
-    figure.canvas.draw()
-    inches = figure.dpi_scale_trans.inverted()
-    return [panel.get_tightbbox().transformed(inches).padded(PAD) for panel in panels]
+    if len(figure.axes) == 1:
+        figure.set_size_inches(min(SINGLE, figure.get_figwidth()), figure.get_figheight())
+    figure.set_dpi(DPI)
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    pixels = np.asarray(canvas.buffer_rgba())
+    whole = [figure.get_tightbbox().transformed(figure.dpi_scale_trans)]
+    boxes = [panel.get_tightbbox() for panel in panels] or whole
+    return [_cut(pixels, box.padded(PAD * DPI).extents) for box in boxes]
 
 
-def _saved(figure: Any, box: Any) -> Picture:
+def _cut(pixels: np.ndarray, extents: Any) -> Picture:
+    """A rectangle of a drawing (height, width, 4), given by its left, bottom, right and top edges, from the bottom."""
+    from matplotlib.image import imsave
+
+    left, bottom, right, top = np.rint(extents).astype(int)
+    up = len(pixels)
+    part = pixels[max(up - top, 0) : up - max(bottom, 0), max(left, 0) : max(right, 0)]
     file = io.BytesIO()
-    figure.savefig(file, format="png", dpi=DPI, bbox_inches=box, pad_inches=PAD)
-    png = file.getvalue()
-    width, height = (int.from_bytes(png[k : k + 4], "big") for k in (16, 20))  # of the header of a PNG file
-    return Picture(png, round(width * SCREEN / DPI), round(height * SCREEN / DPI))
+    imsave(file, np.ascontiguousarray(part[:, :, :3]), format="png")
+    return Picture(file.getvalue(), round(part.shape[1] * SCREEN / DPI), round(part.shape[0] * SCREEN / DPI))

@@ -115,7 +115,7 @@ class PartialDependenceDisplay:
         chosen = _chosen(table, average, fitted) if features is None else [table.number(each) for each in features]
         grids = [table.grid(j, grid_resolution) for j in chosen]
         curves = [_curve(table, average, fitted, j, grid) for j, grid in zip(chosen, grids, strict=True)]
-        deciles = [np.quantile(table.column(j), np.linspace(0.1, 0.9, 9)) for j in chosen]
+        deciles = [np.quantile(table.known(j), np.linspace(0.1, 0.9, 9)) for j in chosen]
         means, stds = map(list, zip(*curves, strict=True))
         return cls([table.names[j] for j in chosen], grids, means, stds, deciles, average.label).plot(ax)
 
@@ -217,13 +217,19 @@ class _Table:
             raise ValueError(f"features must be inputs that are numbers, got {self.names[j]!r}: name those that are.")
         return values.astype(np.float64)
 
+    def known(self, j: int) -> np.ndarray:
+        """The values of an input that are not missing; zero if all are."""
+        column = self.column(j)
+        known = column[~np.isnan(column)]
+        return known if len(known) else np.zeros(1)
+
     def is_number(self, j: int) -> bool:
         """Whether the values of an input are numbers."""
         return not hasattr(self.X, "assign") or self.X.dtypes.iloc[j].kind in "biuf"
 
     def grid(self, j: int, points: int) -> np.ndarray:
         """Values of an input: those that it has if they are few, else between its quantiles."""
-        column = self.column(j)
+        column = self.known(j)
         values, (low, high) = np.unique(column), np.quantile(column, SHARES)
         return values if len(values) <= points else np.linspace(low, high, points)
 

@@ -31,34 +31,30 @@ def in_words(certificate: Certificate) -> list[str]:
     if certificate.at_noise_floor:
         words.append(
             "The estimated noise fell to its floor: the functions reproduce the targets, and the error bars mean "
-            "nothing. "
-            "Give the noise variance, or fewer functions."
+            "nothing. Give the noise variance, or fewer functions."
         )
     if certificate.is_local_maximum:
         words.append(
-            "The solution is a local maximum of the evidence: adding any candidate function, changing the weight "
-            "precision "
-            "of any function in the model, or changing several of them and the noise together would not raise it."
+            "The solution is a local maximum of the evidence: neither adding any candidate function nor changing the "
+            "precisions of the weights, one alone or all together with the noise if that is estimated, would raise it."
         )
         words.append("That no other maximum is higher is not proven.")
     else:
         words.append(
             "The solution is not certified as a local maximum of the evidence: one of the numbers below is not as "
-            "small as it "
-            "should be, or the largest eigenvalue not negative. More iterations or a smaller tol may help."
+            "small as it should be, or the largest eigenvalue not negative. More iterations or a smaller tol may help."
         )
     if certificate.starts:
-        found = (
-            f"The search for a higher maximum ended {certificate.starts} times, {certificate.agreed} of them in "
-            f"these functions"
-        )
-        best = (
-            f"; the best other model was {significant(certificate.gap, 3)} nats lower."
-            if math.isfinite(certificate.gap)
-            else "."
-        )
-        words.append(found + best)
+        words.append(_of_search(certificate))
     return words
+
+
+def _of_search(certificate: Certificate) -> str:
+    """What the search for a higher maximum found."""
+    found = f"The search for higher maxima ended {certificate.starts} times, {certificate.agreed} of them in this model"
+    if not math.isfinite(certificate.gap):
+        return f"{found}."
+    return f"{found}; the best of the others was {significant(certificate.gap, 3)} nats lower."
 
 
 def _figures(certificate: Certificate) -> list[tuple[str, str]]:

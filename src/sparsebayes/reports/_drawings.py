@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn.utils import get_tags
 
 from sparsebayes.bases import BoundConcatenation
 from sparsebayes.estimators._validation import is_gaussian
@@ -29,6 +30,22 @@ from sparsebayes.reports._subject import Subject
 
 MOST = 4  # outputs or classes that are drawn one by one
 GRID, AVERAGED = 25, 200  # values of an input, and rows, of a partial dependence
+RELEVANCE = (
+    "Relevance of the inputs: the mean square by which the prediction moves when an input is set to its mean, over the "
+    "variance of the prediction. Length scales: an input with a long one does little, or acts almost linearly."
+)
+PIT = (
+    "Probability integral transforms, uniform if the predictive distributions are right (hills: error bars too wide; "
+    "walls at the ends: too narrow), and the share of targets in central intervals against their level. Grey: 95 % of "
+    "what is to be expected if all is right."
+)
+RESIDUALS = (
+    "Residuals against predictions, over ± 2 predictive standard deviations (beyond them in red), and against the "
+    "normal quantiles that they should have."
+)
+RELIABILITY = (
+    "Observed frequencies, with 95 % intervals, against predicted probabilities: on the diagonal they are right."
+)
 PATH_ROWS, PATH_FUNCTIONS = 3000, 60  # up to which the path to smaller models is followed
 
 
@@ -42,17 +59,13 @@ def weights(subject: Subject) -> list[str]:
 
 
 def evidence(subject: Subject) -> list[str]:
-    """How the evidence rose."""
-    apart = hasattr(subject.model, "estimators_")
-    shown = subject.outputs[:MOST] if apart else [(None, "")]
-    caption = "The log evidence after each move of the solver."
-    return [
-        picture(
-            (_of(name) if apart else "") + caption,
-            partial(EvidenceDisplay.from_estimator, subject.fitted.whole, output=output),
-        )
-        for output, name in shown
-    ]
+    """How the evidence rose, of every model that was fitted in more than one move."""
+    apart, drawn = getattr(subject.model, "estimators_", None), []
+    for k, model in enumerate(apart[:MOST] if apart else [subject.model]):
+        if len(model.trace_) > 1:
+            caption = (f"Model {k + 1}: t" if apart else "T") + "he log evidence after each move of the solver."
+            drawn.append(picture(caption, partial(EvidenceDisplay.from_estimator, model)))
+    return drawn
 
 
 def fit(subject: Subject) -> list[str]:
@@ -90,27 +103,24 @@ def _parts(subject: Subject) -> list[str]:
 def inputs(subject: Subject) -> list[str]:
     """What each input does, and how much it matters."""
     few, whole, drawn = subject.fewer(), subject.fitted.whole, []
+    if get_tags(subject.model).input_tags.pairwise:  # rows of a kernel matrix, not inputs
+        return []
     if hasattr(subject.model, "input_relevance_") and subject.model.n_features_in_ > 1:
-        caption = (
-            "Relevance of the inputs: the mean square by which the prediction moves when an input is set to its mean, "
-            "over "
-            "the variance of the prediction. Length scales: an input with a long one does little, or acts almost "
-            "linearly."
-        )
         draw = partial(InputRelevanceDisplay.from_estimator, whole, few.X)
-        drawn.append(picture(caption, draw, by_panel=True))
+        drawn.append(picture(RELEVANCE, draw, by_panel=True))
     for name, which in _kinds(subject):
-        what = f"average probability of {which['class_label']}" if subject.is_classifier else "average prediction"
+        what = f"average prediction of {name}" if name else "average prediction"
+        what = f"average probability of {name}" if subject.is_classifier else what
         caption = (
             f"Partial dependence: the {what} with one input set to a value for all rows, and ± 2 posterior standard "
             "deviations of that average, without noise. Ticks at the bottom: the deciles of the input."
         )
         options = {"grid_resolution": GRID, "subsample": AVERAGED, **which}
-        drawn.append(
-            picture(
-                _of(name) + caption, partial(PartialDependenceDisplay.from_estimator, whole, few.X, **options), True
-            )
-        )
+        draw_averages = partial(PartialDependenceDisplay.from_estimator, whole, few.X, **options)
+        drawn.append(picture(caption, draw_averages, by_panel=True))
+    names = _not_numbers(subject.X)
+    if names:
+        drawn.append(paragraph(f"Partial dependence is drawn for numbers alone, not for {', '.join(names)}."))
     return drawn
 
 
@@ -118,11 +128,7 @@ def calibration(subject: Subject) -> list[str]:
     """Whether predictive distributions are right."""
     few, whole = subject.fewer(), subject.fitted.whole
     if subject.is_classifier:
-        caption = (
-            "Observed frequencies, with 95 % intervals, against predicted probabilities: on the diagonal they "
-            "are right."
-        )
-        return [picture(caption, partial(ReliabilityDisplay.from_estimator, whole, few.X, np.asarray(few.y)))]
+        return [picture(RELIABILITY, partial(ReliabilityDisplay.from_estimator, whole, few.X, np.asarray(few.y)))]
     drawn = []
     for output, name in subject.outputs[:MOST]:
         options = {"output": output, "noise_variance": few.noise_variance}
@@ -131,20 +137,6 @@ def calibration(subject: Subject) -> list[str]:
         residuals = partial(ResidualsDisplay.from_estimator, whole, few.X, few.y, **options)
         drawn += [picture(of + PIT, pit, by_panel=True), picture(of + RESIDUALS, residuals, by_panel=True)]
     return drawn + _rest(subject)
-
-
-PIT = (
-    "Probability integral transforms, uniform if the predictive distributions are right (hills: error bars too wide, "
-    "walls "
-    "at the ends: too narrow), and the share of targets in central intervals against their level. Grey: 95 % of what "
-    "is "
-    "to be expected if all is right."
-)
-RESIDUALS = (
-    "Residuals against predictions, over ± 2 predictive standard deviations (beyond them in red), and against the "
-    "normal "
-    "quantiles that they should have."
-)
 
 
 def path(subject: Subject) -> list[str]:
@@ -188,6 +180,13 @@ def _kinds(subject: Subject) -> list[tuple[str, dict[str, Any]]]:
         ]
     outputs = subject.outputs
     return [(name if output is not None else "", {"output": output}) for output, name in outputs[:MOST]]
+
+
+def _not_numbers(X: Any) -> list[str]:
+    """The columns of a data frame of pandas that are no numbers."""
+    if not hasattr(X, "assign"):
+        return []
+    return [str(name) for name, dtype in zip(X.columns, X.dtypes, strict=True) if dtype.kind not in "biuf"]
 
 
 def _of(name: str) -> str:

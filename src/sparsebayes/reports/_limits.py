@@ -12,13 +12,6 @@ from sparsebayes.reports._html import Section, bullets
 from sparsebayes.reports._subject import Subject
 from sparsebayes.summaries.numbers import significant
 
-HYPERPARAMETERS = (
-    "Error bars take the estimated precisions, noise and kernel scales as known, and the choice of functions as given: "
-    "what "
-    "their estimation leaves uncertain is not in them, unless the kernel has learned scales, whose model allows for "
-    "the "
-    "functions that were not selected."
-)
 ROWS = (
     "Rows count as independent: for series in time or groups of related rows error bars and evidence are too confident."
 )
@@ -29,13 +22,12 @@ def limits_section(subject: Subject) -> Section:
     if subject.is_denoiser:
         return Section("limits", "Limits", [bullets(_of_denoiser())])
     model = subject.model
-    texts = [_extrapolation(subject), HYPERPARAMETERS, _noise(model), ROWS]
+    texts = [_extrapolation(subject), _error_bars(model), _noise(model), ROWS]
     if status(model) != "certified local maximum":
         texts.insert(0, f"The status of the fit is: {status(model)}.")
     texts.append(
         "Weights and relevance describe what predicts the target in these data, not what causes it; of functions that "
-        "are "
-        "nearly alike one is selected for all."
+        "are nearly alike one is selected for all."
     )
     return Section("limits", "Limits", [bullets(texts)])
 
@@ -63,13 +55,20 @@ def _extrapolation(subject: Subject) -> str:
     )
 
 
+def _error_bars(model: Any) -> str:
+    """What error bars take as known."""
+    told = "Error bars take the estimated precisions of the weights, the noise and the scales of kernels as known."
+    if getattr(model, "excess_variance_", 0.0) > 0:
+        return f"{told} What functions that were not selected leave uncertain is in them, on average over rows."
+    return f"{told} That other functions might have been selected is not in them."
+
+
 def _noise(model: Any) -> str:
     """What is assumed of the noise, or of labels."""
     if hasattr(model, "classes_"):
         return (
-            "Labels count as right; the posterior of the weights is approximated by a Gaussian. Probabilities hold for "
-            "rows "
-            "in which the classes are as frequent as in the fit."
+            "Labels count as right; the posterior of the weights is approximated by a Gaussian. Probabilities hold "
+            "for rows in which the classes are as frequent as in the fit."
         )
     variance = np.sqrt(np.atleast_1d(model.noise_variance_))
     size = significant(float(variance[0]), 3) if len(variance) == 1 else "given for each row or output"

@@ -100,14 +100,13 @@ def timings_section(subject: Subject) -> Section:
         [
             facts(
                 [
-                    ("fit", f"{significant(seconds, 3)} s in {len(trace)} moves of the solver"),
+                    ("fit", f"{significant(seconds, 3)} s in {len(trace)} move{'s' * (len(trace) != 1)} of the solver"),
                     ("prediction of one row", f"{significant(1000 * one, 3)} ms ({method})"),
                 ]
             ),
             paragraph(
                 "The time of the fit is that of its solver, where the model was fitted. The prediction was measured "
-                "when "
-                "this report was made, checks of the input included: the median of several calls."
+                "when this report was made, checks of the input included: the median of several calls."
             ),
         ],
     )

@@ -14,6 +14,7 @@ from sparsebayes.reports._subject import Subject
 
 TRAINING, HELD_OUT = "training", "held out"
 EVALUATIONS = (TRAINING, HELD_OUT, None)
+CHANCE = 0.01  # that none of the relevance vectors is among some of the rows of the fit
 ROUNDING = 1e-6  # of the spread of the targets: a mean residual that is zero but for rounding
 
 ADVICE = {
@@ -52,7 +53,7 @@ class Evidence:
 
     @classmethod
     def _of_vectors(cls, found: int, vectors: int, n: int, known: int) -> Evidence:
-        if found == 0:
+        if found == 0 and max(1 - n / known, 0.0) ** vectors < CHANCE:
             return cls(HELD_OUT, f"none of the {vectors} relevance vectors is among them")
         if found == vectors and n == known:
             return cls(

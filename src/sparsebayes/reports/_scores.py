@@ -11,7 +11,7 @@ from scipy.stats import binom, gennorm
 
 from sparsebayes.inspection._forecasts import NODES, Forecast
 from sparsebayes.inspection._models import model_of_output
-from sparsebayes.reports._html import heading, paragraph, table
+from sparsebayes.reports._html import facts, heading, paragraph, table
 from sparsebayes.reports._subject import Subject
 from sparsebayes.summaries.numbers import significant
 
@@ -27,9 +27,8 @@ LEGEND = (
 )
 CLASS_LEGEND = (
     "Log loss: the mean of −log p(label) in nats; without inputs: with the shares of the classes as probabilities. "
-    "Brier "
-    "score: the mean square difference of probabilities and labels. Expected calibration error: the mean distance of "
-    f"observed frequency and predicted probability in {BINS} bins."
+    "Brier score: the mean square difference of probabilities and labels. Expected calibration error: the mean "
+    f"distance of observed frequency and predicted probability in {BINS} bins."
 )
 
 
@@ -111,8 +110,7 @@ def class_scores(subject: Subject) -> list[str]:
         "Brier score": np.mean(np.sum((found - probabilities) ** 2, axis=1)),
         "expected calibration error": calibration_error(found, probabilities),
     }
-    parts = [table([*scores], [[significant(float(value)) for value in scores.values()]], [True] * len(scores))]
-    parts.append(paragraph(CLASS_LEGEND))
+    parts = [facts((name, significant(float(value))) for name, value in scores.items()), paragraph(CLASS_LEGEND)]
     if len(classes) <= MOST_CLASSES:
         parts += [heading("Labels and predictions"), _confusion(classes, found, probabilities)]
     return parts

@@ -25,6 +25,7 @@ nav a { display: inline-block; padding: 0.15rem 0; }
 a { color: var(--accent); }
 .scroll { overflow-x: auto; max-width: 100%; margin: 0.6rem 0; overflow-wrap: normal; }
 .scroll > table, .sparsebayes-summary table { font-size: 0.9rem; }
+.scroll .sparsebayes-summary table { white-space: nowrap; }
 .scroll > table { border-collapse: collapse; }
 .scroll > table th, .scroll > table td { padding: 0.25rem 0.8rem; text-align: left; vertical-align: top;
   border-bottom: 1px solid var(--line); }

@@ -48,8 +48,7 @@ class Subject:
         if not isinstance(fitted.last, (*CLASSIFIERS, *REGRESSORS, WaveletDenoiser)):
             raise TypeError(
                 "model must be a fitted regressor, classifier or WaveletDenoiser of sparsebayes, or a pipeline that "
-                "ends "
-                f"with one, got {type(fitted.last).__name__}."
+                f"ends with one, got {type(fitted.last).__name__}."
             )
         X = _in_memory(X, "X")
         if isinstance(fitted.last, WaveletDenoiser):

@@ -31,6 +31,7 @@ from sparsebayes.reports._subject import Subject
 from sparsebayes.summaries import Summary
 from sparsebayes.summaries.hypertext import escaped
 
+MOST_NAMES = 3  # of targets, in a title
 HEADLINES = ("selected", "signals", "noise", "noise std", "log evidence", "classes")
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"  # the page loads nothing
 
@@ -124,13 +125,18 @@ def report(
     subject = Subject.of(model, X, y, noise_variance)
     pyplot_module()  # an error at once, not after a minute
     if title is None:
-        names = ", ".join(name for _, name in subject.outputs[:3]) if not subject.is_denoiser else "signals"
-        title = f"{type(subject.model).__name__} of {names}"
+        title = " of ".join([type(subject.model).__name__, *_target(subject)])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ExtrapolationWarning)  # the page says where rows and range differ
         summary = summary_of_subject(subject)
         sections = _of_signals(subject, summary) if subject.is_denoiser else _of_rows(subject, summary, evaluation)
     return Report(_page(title, kind_of(subject.model), _headlines(subject, summary), sections), title)
+
+
+def _target(subject: Subject) -> list[str]:
+    """What the target is called; nothing if there is none, or if that says nothing."""
+    names = [] if subject.is_denoiser else [name for _, name in subject.outputs[:MOST_NAMES]]
+    return [", ".join(names)] if names not in ([], ["y"]) else []
 
 
 def _of_rows(subject: Subject, summary: Summary, evaluation: str | None) -> list[Section]:

@@ -1,0 +1,5 @@
+"""Pictures are drawn without a screen."""
+
+import matplotlib
+
+matplotlib.use("Agg")
