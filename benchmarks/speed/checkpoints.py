@@ -25,7 +25,7 @@ from sparsebayes.datasets import make_sinc2d
 from sparsebayes.solvers import ActiveSet, Search, Sweep
 
 RESULTS = Path(__file__).parents[1] / "results" / "checkpoints.md"
-ROWS, DRAWS, KILLS = 1000, 100, 10
+ROWS, DRAWS, KILLS = 1000, 200, 10
 SEARCH = Search(
     starts=(1.0, 1.7), sweeps=(Sweep(0.1, 1.5, tries=8),), draws=DRAWS, annealing=4, last=(Sweep(8, tries=8),)
 )
@@ -35,7 +35,8 @@ NAMES = ("relevance_", "dual_coef_", "alpha_", "intercept_", "noise_variance_", 
 def one_fit(checkpoint: str, target: str) -> None:
     """Fit, and write the numbers of the model and the seconds that it took."""
     X, y, _ = make_sinc2d(ROWS, noise=0.1, random_state=0)
-    model = RelevanceVectorRegressor(gamma=0.5, solver=ActiveSet(effort=SEARCH), checkpoint=checkpoint or None)
+    solver = ActiveSet(effort=SEARCH)
+    model = RelevanceVectorRegressor(gamma=0.5, solver=solver, random_state=0, checkpoint=checkpoint or None)
     began = time.perf_counter()
     model.fit(X, y)
     seconds = time.perf_counter() - began
