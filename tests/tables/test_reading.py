@@ -108,3 +108,30 @@ def test_the_decimal_mark_must_differ_from_the_separator(tmp_path):
     (tmp_path / "t.csv").write_text("a,b\n1,2\n", encoding="utf-8")
     with pytest.raises(ValueError, match="must differ"):
         read_table(tmp_path / "t.csv", decimal=",")
+
+
+def test_damaged_headers_of_npy_files_are_one_sentence(tmp_path):
+    path = tmp_path / "t.npy"
+    np.save(path, np.ones((3, 2)))
+    sound = path.read_bytes()
+    for place in range(len(sound) - 48):
+        path.write_bytes(sound[:place] + b"a" + sound[place + 1 :])
+        try:
+            read_table(path)
+        except ValueError as error:
+            assert str(error).startswith(str(path))
+            assert "object at" not in str(error)
+
+
+@pytest.mark.parametrize("mark", [",", "."])
+def test_the_decimal_mark_is_guessed(tmp_path, mark):
+    path = tmp_path / "t.csv"
+    path.write_text("a;b;c\n1.5;2.5e-3;x,y\n-3;4.25;1".replace(".", mark))
+    expected = pd.DataFrame({"a": [1.5, -3.0], "b": [2.5e-3, 4.25], "c": ["x,y", "1"]})
+    pd.testing.assert_frame_equal(read_table(path), expected, check_dtype=False)
+
+
+def test_a_table_with_both_marks_has_decimal_points(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a;b\n1.5;2,5\n")
+    pd.testing.assert_frame_equal(read_table(path), pd.DataFrame({"a": [1.5], "b": ["2,5"]}), check_dtype=False)

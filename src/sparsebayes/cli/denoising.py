@@ -16,6 +16,7 @@ from sparsebayes.estimators import denoise
 from sparsebayes.export._writing import write_bytes
 from sparsebayes.tables import read_table
 from sparsebayes.tables.columns import numbers
+from sparsebayes.tables.reading import read_array
 
 TABLES, ARRAYS = (".csv", ".tsv", ".txt", ".parquet"), (".npy",)
 IMAGES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp")
@@ -85,11 +86,7 @@ def _denoise_table(arguments: Any, output: Path) -> list[str]:
 
 def _denoised_array(arguments: Any, output: Path, std: Path | None) -> tuple[bytes, bytes]:
     """The files of the denoised array and of its error bars."""
-    try:
-        signal = np.load(arguments.data, allow_pickle=False)
-    except (ValueError, EOFError) as error:
-        raise ValueError(f"{arguments.data} cannot be read as an .npy file: {str(error).splitlines()[0]}") from None
-    denoised, bars = _denoised(signal, arguments)
+    denoised, bars = _denoised(read_array(arguments.data), arguments)
     return _array_file(denoised), _array_file(bars)
 
 

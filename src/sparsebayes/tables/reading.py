@@ -178,13 +178,23 @@ def _parquet(path: Path) -> Any:
     return frame
 
 
+def read_array(path: str | Path) -> np.ndarray:
+    """The array of an .npy file; ValueError if it is damaged, of another kind, or holds objects of Python."""
+    try:
+        with open(path, "rb") as file:
+            return np.asarray(np.lib.format.read_array(file, allow_pickle=False))
+    except (OSError, MemoryError):
+        raise
+    except Exception:  # what parsers of a damaged header raise
+        raise ValueError(
+            f"{path} cannot be read as an .npy file: it is damaged, of another kind, or holds Python objects."
+        ) from None
+
+
 def _npy(path: Path) -> Any:
     import pandas as pd
 
-    try:
-        values = np.load(path, allow_pickle=False)
-    except (ValueError, OSError, EOFError) as error:
-        raise ValueError(f"{path} cannot be read as an .npy file: {str(error).splitlines()[0]}") from None
+    values = read_array(path)
     if values.dtype.names:
         return pd.DataFrame({name: values[name] for name in values.dtype.names})
     values = values[:, None] if values.ndim == 1 else values
