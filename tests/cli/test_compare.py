@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from sparsebayes import SparseBayesClassifier, SparseBayesRegressor
+from sparsebayes.cli.peers import Competitor, competitors
 from sparsebayes.tables import TableEncoder, read_table
 
 ARGUMENTS = ("--kernel", "none", "--folds", "2", "--json")
@@ -50,3 +51,20 @@ def test_the_text_has_a_line_per_model(cli, data):
     text = cli("compare", data, "--target", "y", "--drop", "label", *ARGUMENTS[:-1]).out
     assert text.splitlines()[0].split() == ["model", "RMSE", "log", "score", "fit", "(s)", "size", "(kB)"]
     assert len(text.splitlines()) == 6
+
+
+def test_a_peer_that_cannot_be_fitted_is_reported_and_the_others_are_compared(cli, frame, monkeypatch):
+    frame[["x", "y"]].to_csv("t.csv", index=False)
+
+    def refused(X, y):
+        raise ValueError("no fit.\nTraceback (most recent call last): ...")
+
+    peers = [Competitor("broken", refused, len), *competitors(False)[2:]]
+    monkeypatch.setattr("sparsebayes.cli.comparing.competitors", lambda classify: peers)
+    words = ("compare", "t.csv", "--target", "y", "--kernel", "none")
+    found = cli(*words, "--json").json
+    assert found["warnings"] == ["broken cannot be fitted to this table: no fit."]
+    assert [model["error"] is None for model in found["models"]] == [False, True, False]
+    text = cli(*words).out
+    assert "failed" in text
+    assert "nan" not in text

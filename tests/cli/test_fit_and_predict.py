@@ -187,3 +187,13 @@ def test_an_interrupted_fit_leaves_the_old_model(cli, data, tmp_path, monkeypatc
     monkeypatch.setattr(SparseBayesRegressor, "fit", interrupted)
     assert cli("fit", data, *LINEAR).code == 130
     assert (tmp_path / "m.sbm").read_bytes() == before
+
+
+def test_inputs_that_are_called_as_predictions_are_not_replaced(cli, frame, tmp_path):
+    frame[["x", "y"]].assign(std=frame["size"].fillna(0)).to_csv("t.csv", index=False)
+    assert cli("fit", "t.csv", "--target", "y", "--kernel", "none", "-o", "m.sbm").code == 0
+    assert cli("predict", "m.sbm", "t.csv").code == 0
+    found = cli("predict", "m.sbm", "t.csv", "--with-inputs", "-o", "p.csv")
+    assert found.code == 2
+    assert "the table has a column 'std', as the predictions have" in found.err
+    assert not (tmp_path / "p.csv").exists()

@@ -126,3 +126,24 @@ def test_tables_that_cannot_be_encoded_are_refused(frame, parameters, error, sen
 def test_transform_needs_a_fit():
     with pytest.raises(NotFittedError):
         TableEncoder().transform(table(a=[1.0]))
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"a": [1.0, np.nan, 3.0, 4.0], "a is missing": [0.0, 1.0, 2.0, 3.0]},
+        {"a": ["u", "v", "w", "u"], "a=u": [0.0, 1.0, 2.0, 3.0]},
+    ],
+)
+def test_two_columns_with_the_same_encoded_name_are_refused(columns):
+    first, second = columns
+    with pytest.raises(ValueError, match=f"the columns '{first}' and '{second}' of the table would both give a column"):
+        TableEncoder().fit(pd.DataFrame(columns))
+
+
+def test_text_that_says_other_counts_as_the_rest():
+    frame = pd.DataFrame({"a": ["(other)"] * 4 + ["u"] * 3 + ["v"] * 2 + ["w"]})
+    encoder = TableEncoder(max_categories=2)
+    X = encoder.fit_transform(frame)
+    assert encoder.get_feature_names_out().tolist() == ["a=u", "a=v", "a=(other)"]
+    np.testing.assert_array_equal(X.sum(axis=0), [3, 2, 5])

@@ -113,14 +113,15 @@ def test_the_decimal_mark_must_differ_from_the_separator(tmp_path):
 def test_damaged_headers_of_npy_files_are_one_sentence(tmp_path):
     path = tmp_path / "t.npy"
     np.save(path, np.ones((3, 2)))
-    sound = path.read_bytes()
+    sound, said = path.read_bytes(), []
     for place in range(len(sound) - 48):
         path.write_bytes(sound[:place] + b"a" + sound[place + 1 :])
         try:
             read_table(path)
         except ValueError as error:
-            assert str(error).startswith(str(path))
-            assert "object at" not in str(error)
+            said.append(str(error))
+    assert len(said) > 30
+    assert all(text.startswith(str(path)) and "object at" not in text for text in said)
 
 
 @pytest.mark.parametrize("mark", [",", "."])

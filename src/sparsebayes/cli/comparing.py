@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from sparsebayes._checks import warn
 from sparsebayes.cli.console import Console
 from sparsebayes.cli.data import Task, add_table_arguments, add_target_arguments, table_of, task_of
 from sparsebayes.cli.fitting import add_model_arguments, estimator_of
@@ -22,6 +23,7 @@ from sparsebayes.cli.peers import Competitor, competitors
 from sparsebayes.export import save
 from sparsebayes.tables import TableEncoder
 
+LONGEST = 200  # characters of the message of a peer
 SMALLEST_PROBABILITY = 1e-15  # of a class, in a log score
 
 
@@ -35,13 +37,13 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True)
 class Score:
-    """How one model did: averages over the folds, seconds of a fit, bytes of the fitted model."""
+    """How one model did: averages over the folds, seconds of a fit, bytes of the fitted model; NaN if it failed."""
 
     model: str
     error: float
     log_score: float
     seconds: float
-    bytes: int
+    bytes: float
 
 
 def run(arguments: Any, console: Console) -> None:
@@ -49,10 +51,10 @@ def run(arguments: Any, console: Console) -> None:
     task = task_of(arguments, table_of(arguments))
     folds = _folds(task, arguments.folds)
     own = Competitor("sparsebayes", lambda X, y: estimator_of(arguments, task.classify).fit(X, y), _stored_bytes)
-    scores = []
-    for competitor in (own, *competitors(task.classify)):
-        scores.append(_score(competitor, task, arguments, folds))
-        console.note(f"{competitor.name} done")
+    scores = [_score(own, task, arguments, folds)]
+    for competitor in competitors(task.classify):
+        console.note(f"sparsebayes: fitting {competitor.name}")
+        scores.append(_score_of_peer(competitor, task, arguments, folds))
     console.put(task=task.name, rows=len(task.y), folds=len(folds), models=[vars(score) for score in scores])
     console.text(_table(scores, "error rate" if task.classify else "RMSE"))
 
@@ -66,6 +68,18 @@ def _folds(task: Task, count: int) -> list[tuple[np.ndarray, np.ndarray]]:
         raise ValueError(f"every class must have at least {count} rows, one per fold; use fewer --folds.")
     splitter = (StratifiedKFold if task.classify else KFold)(count, shuffle=True, random_state=0)
     return list(splitter.split(task.frame, task.y))
+
+
+def _score_of_peer(
+    competitor: Competitor, task: Task, arguments: Any, folds: list[tuple[np.ndarray, np.ndarray]]
+) -> Score:
+    """The score of a peer; NaN and a warning if it cannot be fitted to this table."""
+    try:
+        return _score(competitor, task, arguments, folds)
+    except (ValueError, ArithmeticError) as error:
+        reason = str(error).strip().splitlines()[0][:LONGEST]
+        warn(f"{competitor.name} cannot be fitted to this table: {reason}")
+        return Score(competitor.name, np.nan, np.nan, np.nan, np.nan)
 
 
 def _score(competitor: Competitor, task: Task, arguments: Any, folds: list[tuple[np.ndarray, np.ndarray]]) -> Score:
@@ -112,6 +126,9 @@ def _stored_bytes(model: Any) -> int:
 def _table(scores: list[Score], error: str) -> str:
     lines = [f"{'model':26s} {error:>12s} {'log score':>10s} {'fit (s)':>9s} {'size (kB)':>10s}"]
     lines += [
-        f"{s.model:26s} {s.error:12.4g} {s.log_score:10.3f} {s.seconds:9.2f} {s.bytes / 1000:10.1f}" for s in scores
+        f"{s.model:26s} {s.error:12.4g} {s.log_score:10.3f} {s.seconds:9.2f} {s.bytes / 1000:10.1f}"
+        if np.isfinite(s.seconds)
+        else f"{s.model:26s} {'failed':>12s}"
+        for s in scores
     ]
     return "\n".join(lines) + "\nlog score: mean log probability (density) of the held-out targets, higher is better"

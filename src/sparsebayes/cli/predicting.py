@@ -40,6 +40,9 @@ def run(arguments: Any, console: Console) -> None:
         raise ValueError("the table must have at least one row, got none.")
     predictions = predicted(model, frame, arguments.level)
     if arguments.with_inputs:
+        twice = [name for name in predictions if name in frame]
+        if twice:
+            raise ValueError(f"--with-inputs: the table has a column {twice[0]!r}, as the predictions have; rename it.")
         predictions = frame.assign(**{name: predictions[name] for name in predictions})
     console.put(rows=len(frame), columns=list(predictions.columns))
     if output is None:

@@ -91,6 +91,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             warn(f"column {name!r} is left away: {found[name]}.")
         if not self.columns_:
             raise ValueError(f"the table must have a column to predict from, got none that varies among {inputs}.")
+        self._require_different_names()
         self.n_features_in_ = frame.shape[1]
         self.feature_names_in_ = np.asarray(frame.columns, dtype=object)
         return self
@@ -131,6 +132,18 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         return np.asarray([name for column in self.columns_ for name in column.names], dtype=object)
 
+    def _require_different_names(self) -> None:
+        """ValueError if two columns would be encoded under the same name, such as "a is missing"."""
+        owners: dict[str, str] = {}
+        for column in self.columns_:
+            for name in column.names:
+                if name in owners:
+                    raise ValueError(
+                        f"the columns {owners[name]!r} and {column.name!r} of the table would both give a column "
+                        f"{name!r}; rename one of them."
+                    )
+                owners[name] = column.name
+
     def _not_inputs(self) -> set[str]:
         return {*self.drop} if self.target is None else {self.target, *self.drop}
 
@@ -159,7 +172,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         if len(ordered) == 2 and MISSING not in ordered:
             return CategoryColumn(values.name, (ordered[0],))
         if len(ordered) > self.max_categories:
-            return CategoryColumn(values.name, (*ordered[: self.max_categories], OTHER))
+            frequent = [text for text in ordered if text != OTHER][: self.max_categories]
+            return CategoryColumn(values.name, (*frequent, OTHER))
         return CategoryColumn(values.name, tuple(ordered))
 
 
