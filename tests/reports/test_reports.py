@@ -261,6 +261,23 @@ def test_a_notebook_shows_it_in_a_frame():
     assert "kB" in repr(page)
 
 
+def test_the_noise_of_each_row_is_counted():
+    noise = np.random.default_rng(0).uniform(0.005, 0.02, len(SINC))
+    model = RelevanceVectorRegressor(gamma=0.1).fit(SINC, TARGET, noise_variance=noise)
+    mean, std = model.predict(SINC, return_std=True)
+    nlpd = -norm.logpdf(TARGET, mean, np.sqrt(std**2 + noise)).mean()
+    assert significant(nlpd) in Page(report(model, SINC, TARGET, noise_variance=noise).html).text
+    with pytest.raises(ValueError, match="noise_variance must be 60 numbers"):
+        report(model, SINC, TARGET)
+
+
+def test_one_row_is_enough():
+    model, X, y, _ = case("table")
+    text = Page(report(model, X[:1], y[:1]).html).text
+    assert "Not drawn" not in text
+    assert "rows here 1 " in text
+
+
 def test_no_figure_stays_open():
     model, X, y, _ = case("signal")
     report(model, X, y)
@@ -279,6 +296,12 @@ def test_errors_are_one_clear_sentence(monkeypatch):
         report(model, X)
     with pytest.raises(ValueError, match="X must be a table"):
         report(model, X[:0], y[:0])
+    with pytest.raises(ValueError, match=r"X contains NaN or infinity in row 1"):
+        report(model, np.where(X == X[1], np.nan, X), y)
+    with pytest.raises(ValueError, match="2 features"):
+        report(model, np.column_stack([X, X]), y)
+    with pytest.raises(ValueError, match="noise_variance must be None"):
+        report(model, X, y, noise_variance=np.ones(60))
     with pytest.raises(ValueError, match="evaluation must be"):
         report(model, X, y, evaluation="test")
     with pytest.raises(TypeError, match="model must be a fitted regressor"):

@@ -34,6 +34,8 @@ def pictures_of(draw: Callable[[], Any], by_panel: bool = False) -> list[Picture
     with pyplot.style.context("default"), pyplot.ioff():
         display = draw()
         try:
+            if np.size(display.ax_) == 1:
+                display.figure_.set_figwidth(min(SINGLE, display.figure_.get_figwidth()))
             return _pictures(display.figure_, np.ravel(display.ax_) if by_panel else [])
         finally:
             pyplot.close(display.figure_)
@@ -45,8 +47,6 @@ def _pictures(figure: Any, panels: Any) -> list[Picture]:
 
     for panel in panels:
         panel.tick_params(labelleft=True)
-    if len(figure.axes) == 1:
-        figure.set_size_inches(min(SINGLE, figure.get_figwidth()), figure.get_figheight())
     figure.set_dpi(DPI)
     canvas = FigureCanvasAgg(figure)
     canvas.draw()

@@ -97,6 +97,7 @@ class SparsityPathDisplay:
         self.evidence_point_ = ax.scatter([self.size], [self.log_evidence], color=BLUE, **point)
         self.error_point_ = right.scatter([self.size], [self.leave_one_out_error], color=VERMILION, **point)
         ax.set(xlabel="functions")
+        ax.xaxis.get_major_locator().set_params(integer=True)
         ax.set_ylabel("log evidence (nats)", color=BLUE)
         right.set_ylabel("leave-one-out error", color=VERMILION)
         right.set_ylim(bottom=0)

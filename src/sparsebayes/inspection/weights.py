@@ -120,6 +120,7 @@ class WeightsDisplay:
         ax.set_yticks(places, [shortened(name) for name in self.names[:shown]])
         ax.set_ylim(max(shown, 1) - 0.4, -0.6)
         left_out = len(self.mean) - shown
+        ax.locator_params(axis="x", nbins=7)
         ax.set_xlabel(self.label + f" (± {BAND:g} std)" + (f"; {left_out} more not shown" if left_out else ""))
         return self
 

@@ -106,7 +106,7 @@ def inputs(subject: Subject) -> list[str]:
     if get_tags(subject.model).input_tags.pairwise:  # rows of a kernel matrix, not inputs
         return []
     if hasattr(subject.model, "input_relevance_") and subject.model.n_features_in_ > 1:
-        draw = partial(InputRelevanceDisplay.from_estimator, whole, few.X)
+        draw = partial(InputRelevanceDisplay.from_estimator, whole, few.X if few.count > 1 else None)
         drawn.append(picture(RELEVANCE, draw, by_panel=True))
     for name, which in _kinds(subject):
         what = f"average prediction of {name}" if name else "average prediction"

@@ -55,7 +55,9 @@ class Subject:
             return cls(fitted, X, None)
         if len(X.shape) != 2 or not X.shape[0]:
             raise ValueError(f"X must be a table with at least one row, got shape {tuple(X.shape)}.")
-        return cls(fitted, X, _targets(fitted.last, _in_memory(y, "y"), X.shape[0]), noise_variance)
+        y = _targets(fitted.last, _in_memory(y, "y"), X.shape[0])
+        fitted.whole.predict(X)  # which says what is wrong with X, if anything is
+        return cls(fitted, X, y, _noise_variances(fitted.last, noise_variance, X.shape[0]))
 
     @property
     def model(self) -> Any:
@@ -112,6 +114,20 @@ def _in_memory(values: Any, name: str) -> Any:
     if is_foreign(values):
         return to_numpy(values)
     return values if hasattr(values, "shape") else np.asarray(values)
+
+
+def _noise_variances(model: Any, values: Any, n: int) -> np.ndarray | None:
+    """The noise variance of each row, (n,), of a model that was fitted to such; else None."""
+    if outputs_of(model) is not None or np.ndim(getattr(model, "noise_variance_", 0.0)) == 0:
+        if values is not None:
+            raise ValueError("noise_variance must be None for a model that was not fitted to the noise of each row.")
+        return None
+    if np.shape(values) != (n,):
+        raise ValueError(
+            f"noise_variance must be {n} numbers, one per row, as the model was fitted to known noise, got shape "
+            f"{np.shape(values)}."
+        )
+    return np.asarray(values, dtype=np.float64)
 
 
 def _targets(model: Any, y: Any, n: int) -> Any:

@@ -122,12 +122,11 @@ def report(
     """
     if evaluation not in EVALUATIONS:
         raise ValueError(f"evaluation must be 'training', 'held out' or None, got {evaluation!r}.")
-    subject = Subject.of(model, X, y, noise_variance)
     pyplot_module()  # an error at once, not after a minute
-    if title is None:
-        title = " of ".join([type(subject.model).__name__, *_target(subject)])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ExtrapolationWarning)  # the page says where rows and range differ
+        subject = Subject.of(model, X, y, noise_variance)
+        title = " of ".join([type(subject.model).__name__, *_target(subject)]) if title is None else str(title)
         summary = summary_of_subject(subject)
         sections = _of_signals(subject, summary) if subject.is_denoiser else _of_rows(subject, summary, evaluation)
     return Report(_page(title, kind_of(subject.model), _headlines(subject, summary), sections), title)
