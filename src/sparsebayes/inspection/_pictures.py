@@ -34,15 +34,26 @@ def pictures_of(draw: Callable[[], Any], by_panel: bool = False) -> list[Picture
     with pyplot.style.context("default"), pyplot.ioff():
         display = draw()
         try:
+            if by_panel:
+                return _panels(display.figure_, np.ravel(display.ax_))
             if np.size(display.ax_) == 1:
                 display.figure_.set_figwidth(min(SINGLE, display.figure_.get_figwidth()))
-            return _pictures(display.figure_, np.ravel(display.ax_) if by_panel else [])
+            return [_whole(display.figure_)]
         finally:
             pyplot.close(display.figure_)
 
 
-def _pictures(figure: Any, panels: Any) -> list[Picture]:
-    """The figure drawn once, and cut into its panels; a single picture of all of it without panels."""
+def _whole(figure: Any) -> Picture:
+    """All of a figure, with what stands beyond its edges, such as a legend."""
+    file = io.BytesIO()
+    figure.savefig(file, format="png", dpi=DPI, bbox_inches="tight", pad_inches=PAD)
+    png = file.getvalue()
+    width, height = (int.from_bytes(png[k : k + 4], "big") for k in (16, 20))  # in the header of a PNG file
+    return Picture(png, round(width * SCREEN / DPI), round(height * SCREEN / DPI))
+
+
+def _panels(figure: Any, panels: Any) -> list[Picture]:
+    """The figure drawn once, and cut into its panels."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     for panel in panels:
@@ -51,9 +62,7 @@ def _pictures(figure: Any, panels: Any) -> list[Picture]:
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
     pixels = np.asarray(canvas.buffer_rgba())
-    whole = [figure.get_tightbbox().transformed(figure.dpi_scale_trans)]
-    boxes = [panel.get_tightbbox() for panel in panels] or whole
-    return [_cut(pixels, box.padded(PAD * DPI).extents) for box in boxes]
+    return [_cut(pixels, panel.get_tightbbox().padded(PAD * DPI).extents) for panel in panels]
 
 
 def _cut(pixels: np.ndarray, extents: Any) -> Picture:

@@ -10,7 +10,7 @@ from typing import Any
 from sparsebayes.inspection._pictures import pictures_of
 from sparsebayes.summaries.hypertext import escaped
 
-Cell = str | float | int
+WIDE = 700  # pixels of a picture that is not made smaller on narrow screens, but scrolls in itself
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,8 @@ def picture(caption: str, draw: Callable[[], Any], by_panel: bool = False) -> st
         f'height="{each.height}" alt="{escaped(caption)}">'
         for each in images
     )
-    return f'<figure><div class="pictures">{tags}</div><figcaption>{escaped(caption)}</figcaption></figure>'
+    kind = "pictures wide" if images[0].width > WIDE else "pictures"
+    return f'<figure><div class="{kind}">{tags}</div><figcaption>{escaped(caption)}</figcaption></figure>'
 
 
 def _class(kind: str) -> str:

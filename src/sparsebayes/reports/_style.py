@@ -35,6 +35,8 @@ a { color: var(--accent); }
 .pictures { display: flex; flex-wrap: wrap; gap: 0.5rem 1rem; align-items: flex-end; margin: 0.8rem 0 0.2rem; }
 figure { margin: 1rem 0 1.6rem; }
 img { max-width: 100%; height: auto; display: block; }
+.wide { overflow-x: auto; }
+.wide img { min-width: 44rem; }
 figcaption { color: var(--quiet); font-size: 0.9rem; max-width: 46rem; }
 pre { background: var(--soft); border-radius: 6px; padding: 0.7rem 0.9rem; overflow-x: auto; font-size: 0.85rem;
   line-height: 1.45; overflow-wrap: normal; }
@@ -55,6 +57,7 @@ footer { color: var(--quiet); font-size: 0.85rem; margin-top: 3rem; border-top: 
   a { color: inherit; text-decoration: none; }
   figure, .tiles, pre, tr { break-inside: avoid; }
   h2, h3 { break-after: avoid; }
+  .wide img { min-width: 0; }
   .scroll, pre { overflow: visible; white-space: pre-wrap; }
 }
 """
