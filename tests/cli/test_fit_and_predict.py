@@ -197,3 +197,10 @@ def test_inputs_that_are_called_as_predictions_are_not_replaced(cli, frame, tmp_
     assert found.code == 2
     assert "the table has a column 'std', as the predictions have" in found.err
     assert not (tmp_path / "p.csv").exists()
+
+
+def test_a_class_may_be_called_missing(cli, frame):
+    frame["label"] = frame["label"].replace("low", "(missing)")
+    frame[["x", "label"]].to_csv("t.csv", index=False)
+    assert cli("fit", "t.csv", "--target", "label", "--kernel", "none", "-o", "m.sbm").code == 0
+    assert load("m.sbm")[-1].classes_.tolist() == ["(missing)", "high"]

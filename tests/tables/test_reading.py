@@ -136,3 +136,27 @@ def test_a_table_with_both_marks_has_decimal_points(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a;b\n1.5;2,5\n")
     pd.testing.assert_frame_equal(read_table(path), pd.DataFrame({"a": [1.5], "b": ["2,5"]}), check_dtype=False)
+
+
+def test_lines_may_end_as_on_any_system(tmp_path):
+    path = tmp_path / "t.csv"
+    for end in ("\n", "\r\n", "\r"):
+        path.write_bytes(end.join(["a;b", "1,5;2", "3,5;4", ""]).encode())
+        pd.testing.assert_frame_equal(read_table(path), pd.DataFrame({"a": [1.5, 3.5], "b": [2, 4]}))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"separator": "\n"}, "the separator must not be a line end"),
+        ({"separator": '"'}, "the separator must not be a line end or a quotation mark"),
+        ({"decimal": "e"}, "the decimal mark must be a character such as"),
+        ({"decimal": "-"}, "the decimal mark must be a character such as"),
+        ({"separator": ";"}, "rows have more fields than there are names in the first line"),
+    ],
+)
+def test_marks_that_cannot_be_and_rows_that_are_too_long_are_refused(tmp_path, arguments, sentence):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n1,2;3;4\n")
+    with pytest.raises(ValueError, match=sentence):
+        read_table(path, **arguments)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sparsebayes.tables import read_table
-from sparsebayes.tables.columns import MISSING, numbers, texts
+from sparsebayes.tables.columns import numbers, texts
 
 TASKS = ("auto", "regression", "classification")
 
@@ -94,4 +94,4 @@ def _classes(values: Any) -> np.ndarray:
             if np.array_equal(x, np.rint(x)) and np.abs(x).max() < 2**53
             else np.asarray(texts(values))
         )
-    return np.asarray([text for text in texts(values) if text != MISSING])
+    return np.asarray(texts(values))

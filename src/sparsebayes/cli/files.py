@@ -14,7 +14,7 @@ def output_path(path: str, endings: Sequence[str], inputs: Sequence[str] = ()) -
     """
     target = Path(path)
     if target.suffix.lower() not in endings:
-        raise ValueError(f"the output must end in {' or '.join(endings)}, got {path!r}.")
+        raise ValueError(f"the output must end in {' or '.join(dict.fromkeys(endings))}, got {path!r}.")
     if target.is_dir():
         raise ValueError(f"the output must be a file, got the folder {path!r}.")
     folder = target.parent

@@ -73,7 +73,7 @@ def numbers(values: Any) -> np.ndarray:
     if wrong.any():
         row = int(np.argmax(wrong))
         raise ValueError(
-            f"column {values.name!r} must hold numbers as it did in the fit, got {values.iloc[row]!r} in data row "
+            f"column {values.name!r} must hold numbers, got {values.iloc[row]!r} in data row "
             f"{row + 1}; correct the value or leave it empty."
         )
     if np.isinf(x).any():
@@ -89,7 +89,7 @@ def days(values: Any) -> np.ndarray:
     if wrong.any():
         row = int(np.argmax(wrong))
         raise ValueError(
-            f"column {values.name!r} must hold dates such as 2024-05-31 as it did in the fit, got "
+            f"column {values.name!r} must hold dates such as 2024-05-31, got "
             f"{values.iloc[row]!r} in data row {row + 1}."
         )
     return x

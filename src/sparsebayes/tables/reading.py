@@ -19,6 +19,7 @@ import numpy as np
 
 MISSING_MARKS = ["?"]  # besides those that pandas knows: nothing, NA, N/A, NaN, null, None, …
 SEPARATORS = ",;\t|"
+FORBIDDEN = '\r\n"'  # what cannot separate columns
 SAMPLE = 1 << 16  # characters from which the separator is guessed
 STANDARD_INPUT = "-"
 NEEDS_PYARROW = 'Parquet files need the package pyarrow: pip install "sparsebayes[cli]".'
@@ -108,11 +109,15 @@ def _text(file: IO[str], name: str, separator: str | None, decimal: str | None, 
     if "\0" in sample:
         raise ValueError(f"{name} must be a text file with a table, got binary data.")
     separator = separator or max(SEPARATORS, key=header.count)
+    if separator in FORBIDDEN:
+        raise ValueError(f"the separator must not be a line end or a quotation mark, got {separator!r}.")
+    if decimal is not None and (decimal.isalnum() or decimal.isspace() or decimal in '+-"'):
+        raise ValueError(f"the decimal mark must be a character such as . or , got {decimal!r}.")
     if separator == decimal:
         raise ValueError(f"separator and decimal mark must differ, got {separator!r} for both.")
     try:
         decimal = decimal or _guessed_decimal(sample, separator)
-        first = next(csv.reader(io.StringIO(sample.lstrip("\r\n")), delimiter=separator))
+        first = next(csv.reader(io.StringIO(sample.lstrip("\r\n"), newline=None), delimiter=separator))
         headless = _are_numbers(first, decimal)
         if names or not headless:
             _check_names(first, headless, name)
@@ -129,6 +134,8 @@ def _text(file: IO[str], name: str, separator: str | None, decimal: str | None, 
             )
     except (pd.errors.ParserError, pd.errors.ParserWarning, pd.errors.EmptyDataError, csv.Error) as error:
         reason = str(error).strip().splitlines()[0]
+        if isinstance(error, pd.errors.ParserWarning):
+            reason = "rows have more fields than there are names in the first line."
         raise ValueError(
             f"{name} cannot be read as a table with columns separated by {separator!r}: {reason}"
         ) from None
@@ -140,7 +147,9 @@ def _guessed_decimal(sample: str, separator: str) -> str:
     """The decimal mark of the numbers in the first lines."""
     if separator == ",":
         return "."
-    fields = [field.strip() for row in csv.reader(io.StringIO(sample), delimiter=separator) for field in row]
+    fields = [
+        field.strip() for row in csv.reader(io.StringIO(sample, newline=None), delimiter=separator) for field in row
+    ]
     return "," if any(map(COMMA.fullmatch, fields)) and not any(map(POINT.fullmatch, fields)) else "."
 
 
