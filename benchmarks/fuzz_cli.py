@@ -444,7 +444,7 @@ def _wrong_denoised(case: Case, run: Run, folder: Path) -> str:
         return "no output"
     if output.suffix not in (".csv", ".parquet") or not run.out.startswith("{"):
         return ""
-    source, written = read_table(arguments.data, names=False), read_table(output)
+    source, written = read_table(arguments.data, names=False), read_table(output, ",")
     for name in _strict(run.out)["columns"]:
         expected = denoise(numbers(source[name]), wavelet=arguments.wavelet, noise_variance=arguments.noise_variance)
         got = written[str(name).strip()].to_numpy(dtype=float)

@@ -68,3 +68,10 @@ def test_a_peer_that_cannot_be_fitted_is_reported_and_the_others_are_compared(cl
     text = cli(*words).out
     assert "failed" in text
     assert "nan" not in text
+
+
+def test_a_constant_target_has_finite_scores(cli, frame):
+    frame[["x"]].assign(y=3.0).to_csv("t.csv", index=False)
+    found = cli("compare", "t.csv", "--target", "y", "--kernel", "none", "--folds", "2", "--json").json
+    assert found["warnings"] == []
+    assert None not in [model["log_score"] for model in found["models"]]

@@ -24,6 +24,7 @@ from sparsebayes.export import save
 from sparsebayes.tables import TableEncoder
 
 LONGEST = 200  # characters of the message of a peer
+SMALLEST_STD, TINY = 1e-12, 1e-150  # of a prediction, in units of the largest target; so that none is zero
 SMALLEST_PROBABILITY = 1e-15  # of a class, in a log score
 
 
@@ -113,6 +114,7 @@ def _of_classes(model: Any, X: np.ndarray, y: np.ndarray) -> tuple[float, float]
 def _of_numbers(model: Any, X: np.ndarray, y: np.ndarray) -> tuple[float, float]:
     """Root mean squared error and mean log predictive density."""
     mean, std = model.predict(X, return_std=True)
+    std = np.maximum(std, SMALLEST_STD * (float(np.abs(y).max()) + TINY))  # constant targets have none
     z = (y - mean) / std
     return float(np.sqrt(np.mean((y - mean) ** 2))), float(np.mean(-0.5 * z**2 - np.log(std) - 0.5 * np.log(2 * np.pi)))
 
