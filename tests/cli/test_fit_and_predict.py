@@ -126,8 +126,8 @@ def test_the_task_follows_from_the_target(cli, frame, target, task, expected):
 def test_warnings_are_lines_and_in_the_json(cli, frame):
     frame[["x", "y"]].assign(constant=1.0).to_csv("t.csv", index=False)
     words = ("fit", "t.csv", "--target", "y", "--kernel", "none", "-o", "m.sbm")
-    assert "sparsebayes: warning: column 'constant' is left away" in cli(*words).err
-    assert "column 'constant' is left away: it is constant." in cli(*words, "--json").json["warnings"]
+    assert "sparsebayes: warning: column 'constant' is dropped" in cli(*words).err
+    assert "column 'constant' is dropped: it is constant." in cli(*words, "--json").json["warnings"]
 
 
 FIT = ("fit", "data.csv", "-o", "m.sbm", "--target")
@@ -204,3 +204,19 @@ def test_a_class_may_be_called_missing(cli, frame):
     frame[["x", "label"]].to_csv("t.csv", index=False)
     assert cli("fit", "t.csv", "--target", "label", "--kernel", "none", "-o", "m.sbm").code == 0
     assert load("m.sbm")[-1].classes_.tolist() == ["(missing)", "high"]
+
+
+def test_a_target_with_a_few_values_that_are_no_numbers_is_no_classification(cli, frame):
+    frame.assign(y=frame["y"].astype(str).where(frame.index != 4, "many")).to_csv("t.csv", index=False)
+    found = cli("fit", "t.csv", *LINEAR)
+    assert found.code == 2
+    assert "column 'y' must hold numbers, got 'many' in data row 5" in found.err
+
+
+def test_new_text_is_warned_of_even_if_quiet(cli, data, frame):
+    cli("fit", data, *LINEAR)
+    frame.assign(colour="violet").to_csv("new.csv", index=False)
+    assert (
+        "has text that was not in the fit in 60 of 60 rows, such as 'violet'"
+        in cli("predict", "m.sbm", "new.csv", "--quiet", "-o", "p.csv").err
+    )

@@ -33,7 +33,8 @@ def test_missing_numbers_become_the_median_and_have_a_column_of_their_own():
 
 def test_a_number_missing_in_a_query_alone_becomes_the_median_of_the_training_rows():
     encoder = TableEncoder().fit(table(a=[1.0, 2.0, 6.0]))
-    assert_array_equal(encoder.transform(table(a=[None, 3.0])), [[2.0], [3.0]])
+    with pytest.warns(UserWarning, match="has no value"):
+        assert_array_equal(encoder.transform(table(a=[None, 3.0])), [[2.0], [3.0]])
 
 
 def test_categories_have_a_column_each_the_most_frequent_first():
@@ -57,7 +58,8 @@ def test_rare_categories_are_one():
 
 def test_unknown_text_is_other_or_nothing():
     few = TableEncoder().fit(table(a=["x", "y", "z"]))
-    assert_array_equal(few.transform(table(a=["new"])), [[0.0, 0.0, 0.0]])
+    with pytest.warns(UserWarning, match="text that was not in the fit"):
+        assert_array_equal(few.transform(table(a=["new"])), [[0.0, 0.0, 0.0]])
     rare = TableEncoder(max_categories=1).fit(table(a=["x", "x", "x", "y", "z"]))
     assert_array_equal(rare.transform(table(a=["new"])), [[0.0, 1.0]])
 
@@ -70,7 +72,7 @@ def test_dates_are_days(values):
 def test_constants_and_identifiers_are_left_away_with_a_warning():
     rng = np.random.default_rng(0)
     frame = table(a=[1.0] * 50, name=[f"n{k}" for k in range(50)], empty=[None] * 50, x=rng.standard_normal(50))
-    with pytest.warns(UserWarning, match="is left away") as said:
+    with pytest.warns(UserWarning, match="is dropped") as said:
         encoder = TableEncoder().fit(frame)
     assert encoder.unused_ == ("a", "name", "empty")
     assert [str(each.message).split("'")[1] for each in said] == ["a", "name", "empty"]
@@ -147,3 +149,20 @@ def test_text_that_says_other_counts_as_the_rest():
     X = encoder.fit_transform(frame)
     assert encoder.get_feature_names_out().tolist() == ["a=u", "a=v", "a=(other)"]
     np.testing.assert_array_equal(X.sum(axis=0), [3, 2, 5])
+
+
+def test_a_few_values_that_are_no_numbers_count_as_missing_with_a_warning():
+    values = ["1", "n/a?", "3", "4", "5", "6"]
+    with pytest.warns(UserWarning, match=r"'a' has 1 value\(s\) that are no numbers, such as 'n/a\?' in data row 2"):
+        found = encoded(table(a=values))
+    assert found == {"a": [1.0, 4.0, 3.0, 4.0, 5.0, 6.0], "a is missing": [0.0, 1.0, 0.0, 0.0, 0.0, 0.0]}
+
+
+def test_queries_with_gaps_or_new_text_are_warned_of():
+    encoder = TableEncoder().fit(table(a=[1.0, 2.0, 6.0], b=["u", "v", "w"], c=["p", "q", "q"]))
+    with pytest.warns(UserWarning, match="'a' has no value in 1 of 2 rows.*the median 2 takes its place"):
+        encoder.transform(table(a=[1.0, None], b=["u", "v"], c=["p", "q"]))
+    with pytest.warns(UserWarning, match="'b' has text that was not in the fit in 2 of 2 rows, such as 'x'"):
+        encoder.transform(table(a=[1.0, 2.0], b=["x", "y"], c=["p", "q"]))
+    with pytest.warns(UserWarning, match="'c' has text that was not in the fit in 1 of 2 rows, such as 'r'"):
+        encoder.transform(table(a=[1.0, 2.0], b=["u", "v"], c=["p", "r"]))

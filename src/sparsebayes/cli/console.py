@@ -21,7 +21,7 @@ DISTRIBUTIONS = {"PIL": "pillow"}  # packages whose name is not that of the modu
 class Console:
     """Where a command says what it has found.
 
-    json : one JSON object at the end instead of text.  quiet : errors only.
+    json : one JSON object at the end instead of text.  quiet : warnings and errors only.
     record : what that object will hold.
     """
 
@@ -78,7 +78,8 @@ class Console:
             text = " ".join(str(message).split())
             if text not in said:
                 said.append(text)
-                self.note(f"{PREFIX}: warning: {text}")
+                if not self.json:
+                    print(f"{PREFIX}: warning: {text}", file=sys.stderr)
 
         with warnings.catch_warnings():
             warnings.simplefilter("default")

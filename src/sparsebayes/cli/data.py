@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sparsebayes.tables import read_table
-from sparsebayes.tables.columns import numbers, texts
+from sparsebayes.tables.columns import mostly_numbers, numbers, texts
 
 TASKS = ("auto", "regression", "classification")
 
@@ -78,7 +78,11 @@ def task_of(arguments: Any, frame: Any) -> Task:
 def _is_classes(values: Any) -> bool:
     from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
-    return bool(is_bool_dtype(values.dtype) or not is_numeric_dtype(values.dtype) or values.nunique() == 2)
+    if is_bool_dtype(values.dtype):
+        return True
+    if not is_numeric_dtype(values.dtype) and mostly_numbers(values):
+        numbers(values)  # says which value is none
+    return bool(not is_numeric_dtype(values.dtype) or values.nunique() == 2)
 
 
 def _classes(values: Any) -> np.ndarray:

@@ -70,7 +70,7 @@ def run(arguments: Any, console: Console) -> None:
 def fit_pipeline(model: Pipeline, task: Task, console: Console, checkpoint: str | None = None) -> None:
     """Fit with a progress bar and a checkpoint, which are no parts of the model afterwards."""
     if task.dropped:
-        console.note(f"sparsebayes: {task.dropped} row(s) without a value of {task.target!r} are left away")
+        console.note(f"sparsebayes: {task.dropped} row(s) without a value of {task.target!r} are dropped")
     with console.progress("fit") as callback:
         model.set_params(model__callback=callback, model__checkpoint=checkpoint).fit(task.frame, task.y)
     model.set_params(model__callback=None, model__checkpoint=None)

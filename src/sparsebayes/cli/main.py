@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 
 from sparsebayes import __version__
-from sparsebayes.cli import comparing, denoising, exploring, exporting, fitting, predicting
+from sparsebayes.cli import comparing, demonstration, denoising, exploring, exporting, fitting, predicting, reporting
 from sparsebayes.cli.console import Console, write_utf8
 
 DONE, REFUSED, INTERRUPTED = 0, 2, 130  # exit codes
@@ -14,9 +14,11 @@ COMMANDS = {
     "fit": fitting,
     "predict": predicting,
     "denoise": denoising,
+    "report": reporting,
     "compare": comparing,
     "export": exporting,
     "explore": exploring,
+    "demo": demonstration,
 }
 EXIT_CODES = "Exit codes: 0 done, 2 wrong arguments or data (one sentence on standard error), 130 interrupted."
 
@@ -32,7 +34,7 @@ def parser() -> argparse.ArgumentParser:
         summary = (module.__doc__ or "").strip().splitlines()[0]
         command = commands.add_parser(name, help=summary, description=summary, epilog=EXIT_CODES)
         command.add_argument("--json", action="store_true", help="print one JSON object instead of text")
-        command.add_argument("--quiet", action="store_true", help="no progress bar and no text, but errors")
+        command.add_argument("--quiet", action="store_true", help="warnings and errors only")
         module.add_arguments(command)
         command.set_defaults(run=module.run)
     return main_parser

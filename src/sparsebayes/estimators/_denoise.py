@@ -7,9 +7,12 @@ from typing import Any
 import numpy as np
 
 from sparsebayes._array import is_foreign
+from sparsebayes._checks import warn
 from sparsebayes.estimators._dask import refuse_dask
 from sparsebayes.estimators._wavelet_denoiser import WaveletDenoiser
 from sparsebayes.priors import Prior
+
+CHANNELS = (3, 4)  # lengths of the last axis of an array that may be a colour image
 
 
 def denoise(
@@ -77,6 +80,12 @@ def denoise(
         raise ValueError(
             f"x must have one axis (a signal), two (an image) or three (a volume), got shape {np.shape(x)}; for a "
             "batch use WaveletDenoiser."
+        )
+    shape = np.shape(x)
+    if axes == 3 and shape[2] in CHANNELS and min(shape[:2]) > 4 * shape[2]:
+        warn(
+            f"x of shape {tuple(shape)} is taken for a volume; for a colour image denoise x[:, :, k] of each channel, "
+            "whose colours are not neighbours as samples of a volume are."
         )
     denoiser = WaveletDenoiser(wavelet, prior, level, noise_variance, shifts, axes, boundary)
     return denoiser.fit_transform(x if is_foreign(x) else np.asanyarray(x), return_std=return_std)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from sparsebayes._array import to_numpy
 from sparsebayes.estimators._representation import noise_of_model, selection, status
 from sparsebayes.estimators._validation import is_gaussian
 from sparsebayes.estimators._weights import Weights
@@ -35,6 +36,7 @@ def facts_of(model: Any, weights: Weights, inputs: Sequence[str]) -> Facts:
         "log evidence": nats(model.log_evidence_),
         "degrees of freedom": significant(float(weights.gamma.sum())),
         "scales": _scales(model, inputs),
+        "inputs": _relevance(model, inputs),
         "intercept": _intercepts(weights),
         "solver": f"{status(model)}, {model.n_iter_} iteration{'s' * (model.n_iter_ != 1)}",
     }
@@ -69,6 +71,16 @@ def _scales(model: Any, inputs: Sequence[str]) -> str | None:
     values = zip(basis.scale_names, np.exp(basis.log_scales), basis.scale_per_input, strict=True)
     named = [f"{_of_input(name, inputs) if own else name} = {significant(float(value))}" for name, value, own in values]
     return listed(named) + (" (learned)" if hasattr(model, "scales_") and model.n_iter_ else "") if named else None
+
+
+def _relevance(model: Any, inputs: Sequence[str]) -> str | None:
+    """The inputs by how much they matter, the most relevant first; None if that is not known, or if there is one."""
+    relevance = getattr(model, "input_relevance_", None)
+    if relevance is None or np.ndim(relevance) != 1 or len(relevance) < 2:
+        return None
+    values = to_numpy(relevance)
+    order = np.argsort(-values, kind="stable")
+    return listed([f"{inputs[k]} {values[k]:.2f}" for k in order.tolist()]) + " (relevance)"
 
 
 def _of_input(scale: str, inputs: Sequence[str]) -> str:

@@ -177,7 +177,9 @@ class RelevanceVectorRegressor(SparseRegression):
         components = None if components is None else rows.given(components)
         if rows.noise is not None:
             more["noise_variance_"] = rows.given(rows.noise)
-        more["_range"] = TrainingRange.of(fitted.basis, rows.X) if isinstance(rows.X, np.ndarray) else None
+        if isinstance(rows.X, np.ndarray):
+            relevance, names = more.get("input_relevance_"), getattr(self, "feature_names_in_", None)
+            more["_range"] = TrainingRange.of(fitted.basis, rows.X, relevance, names)
         publish_regression(
             self, candidates, fitted, bars, dual_coef_=of_outputs(weights), components_=components, **more
         )

@@ -115,6 +115,8 @@ def _notes(model: Any, weights: Weights, missing: int) -> list[str]:
     notes = [f"… and {missing} more of smaller Δ evidence (max_rows=None shows all)"] if missing else []
     notes.append(MEANING + ("" if exact else ", in Laplace's approximation at its mode"))
     notes.append("γ: how well the data determine the weight, from 0 (not at all) to 1")
+    if hasattr(model, "kernel") and isinstance(model.kernel, str) and not hasattr(model, "support_"):
+        notes.append("weights of kernel functions overlap and cancel: only their sum, the prediction, has a meaning")
     if np.isnan(weights.loss).any():
         notes.append("—: a weight without a prior has no Δ evidence")
     if hasattr(model, "classes_") and len(model.classes_) == 2:

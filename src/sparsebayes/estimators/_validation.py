@@ -53,6 +53,7 @@ def check_values(estimator: BaseEstimator, X: Any, fitting: bool, least: int = 1
         values = as_floats(own(X, "X"), "X")
     elif type(X) is not np.ndarray or X.dtype != np.float64:
         formats = ["csc", "csr"] if fitting else ["csr"]  # a prediction goes through the rows
+        _refuse_text(X)
         values = check_array(
             X,
             accept_sparse=formats if tags.sparse else False,
@@ -126,6 +127,30 @@ def _refuse_inputs(estimator: Any, X: Any, sparse: bool) -> None:
             f"X must have two dimensions (rows, features), got {dimensions}. Reshape your data: "
             "X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if it is one row."
         )
+
+
+def _refuse_text(X: Any) -> None:
+    """Raise ValueError for a table with a column of text, naming it; other text is check_array's."""
+    if not hasattr(X, "columns") or not hasattr(X, "dtypes"):
+        return
+    for name in X.columns:
+        values = X[name]
+        if str(values.dtype) not in ("object", "str", "string", "category", "String", "Utf8"):
+            continue
+        for each in values:
+            if isinstance(each, str) and not _is_number(each):
+                raise ValueError(
+                    f"X must hold numbers, got {each!r} in column {name!r}: make numbers of text with "
+                    "sparsebayes.tables.TableEncoder, as in make_pipeline(TableEncoder(), ...)."
+                )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _check_shape(estimator: Any, shape: tuple[int, int], fitting: bool, least: int, pairwise: bool) -> None:

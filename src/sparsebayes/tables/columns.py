@@ -7,8 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from sparsebayes._checks import warn
+
 MISSING, OTHER = "(missing)", "(other)"
 DAY = 86_400e9  # nanoseconds
+MOST_WRONG = 0.2  # share of the values of a column of numbers that may be text, which counts as missing
 
 
 @dataclass(frozen=True)
@@ -32,8 +35,13 @@ class NumberColumn:
 
     def encode(self, values: Any) -> np.ndarray:
         """The values (n,), a pandas Series, as (n, 1) or (n, 2) numbers; ValueError for text or infinite values."""
-        x = days(values) if self.dates else numbers(values)
+        x = days(values) if self.dates else numbers(values, MOST_WRONG)
         missing = np.isnan(x)
+        if missing.any() and not self.had_missing:
+            warn(
+                f"column {self.name!r} has no value in {missing.sum()} of {len(x)} rows, and had one in every row of "
+                f"the fit: the median {self.fill:.4g} takes its place, and the error bars do not know of it."
+            )
         filled = np.where(missing, self.fill, x)
         return np.column_stack([filled, missing]) if self.had_missing else filled[:, None]
 
@@ -43,10 +51,12 @@ class CategoryColumn:
     """A column of text: one numeric column per category, which is 1 where the row has it.
 
     name : of the column.  categories : those with a column, the most frequent first.
+    second : of two categories the one without a column.
     """
 
     name: str
     categories: tuple[str, ...]
+    second: str | None = None
 
     @property
     def names(self) -> list[str]:
@@ -58,28 +68,52 @@ class CategoryColumn:
 
         Unknown text counts as "(other)" if that is a category, else the row is zero in all columns.
         """
-        text = texts(values)
-        known = set(self.categories) | {MISSING}
-        text = [each if each in known else OTHER for each in text]
+        text, known = texts(values), {*self.categories, self.second}
+        new = sum(each not in known for each in text)
+        if new and OTHER in known:
+            text = [each if each in known else OTHER for each in text]
+        elif new:
+            first = next(each for each in text if each not in known)
+            warn(
+                f"column {self.name!r} has text that was not in the fit in {new} of {len(text)} rows, such as "
+                f"{first!r}: they count as none of the categories, and the error bars do not know of it."
+            )
         return np.asarray([[each == category for category in self.categories] for each in text], dtype=np.float64)
 
 
-def numbers(values: Any) -> np.ndarray:
-    """A Series as float64, NaN where it is missing; ValueError naming the column for text and infinite values."""
-    import pandas as pd
+def numbers(values: Any, most_wrong: float = 0.0) -> np.ndarray:
+    """A Series as float64, NaN where it is missing; ValueError naming the column for text and infinite values.
 
-    x = pd.to_numeric(values, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    most_wrong : share of the values that may be text; it counts as missing, with a warning.
+    """
+    x = parsed(values)
     wrong = np.isnan(x) & ~values.isna().to_numpy()
     if wrong.any():
         row = int(np.argmax(wrong))
-        raise ValueError(
-            f"column {values.name!r} must hold numbers, got {values.iloc[row]!r} in data row "
-            f"{row + 1}; correct the value or leave it empty."
-        )
+        example = f"{values.iloc[row]!r} in data row {row + 1}"
+        if wrong.mean() > most_wrong:
+            raise ValueError(
+                f"column {values.name!r} must hold numbers, got {example}; correct the value or leave it empty."
+            )
+        count = f"{wrong.sum()} value(s) that are no numbers"
+        warn(f"column {values.name!r} has {count}, such as {example}; they count as missing.")
     if np.isinf(x).any():
         row = int(np.argmax(np.isinf(x)))
         raise ValueError(f"column {values.name!r} must be finite, got {x[row]} in data row {row + 1}.")
     return x
+
+
+def parsed(values: Any) -> np.ndarray:
+    """A Series as float64, NaN where it holds no number."""
+    import pandas as pd
+
+    return pd.to_numeric(values, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+def mostly_numbers(values: Any) -> bool:
+    """Whether at most one value in five of a Series of text is no number."""
+    known = values[values.notna()]
+    return len(known) > 0 and float(np.isnan(parsed(known)).mean()) <= MOST_WRONG
 
 
 def days(values: Any) -> np.ndarray:

@@ -11,7 +11,17 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sparsebayes._checks import require_whole, warn
-from sparsebayes.tables.columns import MISSING, OTHER, CategoryColumn, NumberColumn, as_days, numbers, texts
+from sparsebayes.tables.columns import (
+    MISSING,
+    MOST_WRONG,
+    OTHER,
+    CategoryColumn,
+    NumberColumn,
+    as_days,
+    mostly_numbers,
+    numbers,
+    texts,
+)
 
 TableColumn = NumberColumn | CategoryColumn
 MOST_DISTINCT = 0.8  # share of distinct values from which text with too many of them is taken for an identifier
@@ -22,10 +32,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     A column of numbers stays as it is. Truth values become 0 and 1, dates days since 1970-01-01. Where a number or
     date is missing the median of the training rows takes its place, and if any was missing in the training rows a
-    column "NAME is missing" is added. Text has one column "NAME=CATEGORY" per category, which is 1 where the row
+    column "NAME is missing" is added. Of a column in which at most one value in five is no number those count as
+    missing, with a warning. Text has one column "NAME=CATEGORY" per category, which is 1 where the row
     has it: the `max_categories` most frequent ones, and "(other)" for all the rest. Text that is missing is the
     category "(missing)". Of two categories only the first has a column. Columns that are constant, and text
-    columns in which nearly every row has a value of its own (names, identifiers), are left away with a warning.
+    columns in which nearly every row has a value of its own (names, identifiers), are dropped with a warning.
 
     Parameters
     ----------
@@ -41,7 +52,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     columns_ : tuple of NumberColumn and CategoryColumn
         The input columns that are used, and how each is encoded.
     unused_ : tuple of str
-        The columns that are left away.
+        The columns that are dropped.
     n_features_in_ : int
         The number of columns of the table.
     feature_names_in_ : ndarray of str
@@ -88,7 +99,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.columns_ = tuple(column for column in found.values() if not isinstance(column, str))
         self.unused_ = tuple(name for name, column in found.items() if isinstance(column, str))
         for name in self.unused_:
-            warn(f"column {name!r} is left away: {found[name]}.")
+            warn(f"column {name!r} is dropped: {found[name]}.")
         if not self.columns_:
             raise ValueError(f"the table must have a column to predict from, got none that varies among {inputs}.")
         self._require_different_names()
@@ -157,6 +168,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             return _number(values.name, numbers(values), dates=False)
         if is_datetime64_any_dtype(values.dtype):
             return _number(values.name, as_days(values), dates=True)
+        if mostly_numbers(values):
+            return _number(values.name, numbers(values, MOST_WRONG), dates=False)
         stamps = as_days(values.astype(str).where(values.notna()))
         if not (np.isnan(stamps) & ~values.isna().to_numpy()).any():
             return _number(values.name, stamps, dates=True)
@@ -170,7 +183,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             return "nearly every row has a text of its own, as names and identifiers do"
         ordered = sorted(counts, key=lambda text: (-counts[text], text))
         if len(ordered) == 2 and MISSING not in ordered:
-            return CategoryColumn(values.name, (ordered[0],))
+            return CategoryColumn(values.name, (ordered[0],), ordered[1])
         if len(ordered) > self.max_categories:
             frequent = [text for text in ordered if text != OTHER][: self.max_categories]
             return CategoryColumn(values.name, (*frequent, OTHER))

@@ -1,0 +1,33 @@
+"""Write a report of a saved model: one HTML page with pictures, tables and what the model does on a table's rows."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from sparsebayes.cli.console import Console
+from sparsebayes.cli.data import add_table_arguments, table_of, task_of
+from sparsebayes.cli.files import output_path
+from sparsebayes.cli.predicting import load_model
+from sparsebayes.reports import report
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """The arguments of `sparsebayes report`."""
+    command.add_argument("model", help="a model file that sparsebayes fit has written")
+    add_table_arguments(command)
+    command.add_argument("-o", "--output", required=True, help="the page to write, *.html")
+    command.add_argument("--target", help="the column that was predicted (default: the one of the fit)")
+    command.add_argument("--held-out", action="store_true", help="the rows played no part in the fit")
+
+
+def run(arguments: Any, console: Console) -> None:
+    """Read model and table, and write the page."""
+    output = output_path(arguments.output, (".html", ".htm"), [arguments.data, arguments.model])
+    model = load_model(arguments.model)
+    arguments.target = arguments.target or model[0].target
+    arguments.task = "classification" if hasattr(model[-1], "classes_") else "regression"
+    task = task_of(arguments, table_of(arguments))
+    report(model, task.frame, task.y, evaluation="held out" if arguments.held_out else None).save(output)
+    console.put(output=str(output), rows=len(task.y))
+    console.text(f"{output} written ({output.stat().st_size / 1000:.0f} kB)")

@@ -1,0 +1,36 @@
+"""`sparsebayes report` and `demo`."""
+
+import numpy as np
+import pandas as pd
+
+
+def test_a_report_of_a_saved_model(cli, data, tmp_path):
+    cli("fit", data, "--target", "label", "--drop", "y", "--kernel", "none", "-o", "m.sbm")
+    found = cli("report", "m.sbm", data, "-o", "r.html", "--held-out", "--json")
+    assert found.json["rows"] == 60
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "colour=red" in page
+    assert "http://" not in page.replace("http://www.w3.org", "")
+
+
+def test_a_report_needs_the_target_and_a_page(cli, data, frame):
+    cli("fit", data, "--target", "y", "--drop", "label", "--kernel", "none", "-o", "m.sbm")
+    frame.drop(columns="y").to_csv("queries.csv", index=False)
+    assert (
+        "--target must be a column of the table, got 'y'" in cli("report", "m.sbm", "queries.csv", "-o", "r.html").err
+    )
+    assert "must end in .html" in cli("report", "m.sbm", data, "-o", "r.pdf").err
+
+
+def test_the_demonstration_writes_what_it_names(cli, tmp_path):
+    found = cli("demo", "-o", "demo")
+    assert found.code == 0, found.err
+    names = {path.name for path in (tmp_path / "demo").iterdir()}
+    assert names == {
+        "friedman.csv", "signal.csv", "model.sbm", "predictions.csv", "report.html", "model.onnx", "model.c",
+        "denoised.csv",
+    }  # fmt: skip
+    assert np.isfinite(pd.read_csv("demo/predictions.csv")["std"]).all()
+    again = cli("demo", "-o", "demo")
+    assert again.code == 2
+    assert "must be a new or empty folder" in again.err
