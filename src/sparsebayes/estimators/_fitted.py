@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse
 
 from sparsebayes._array import Array, are_together, beside, described, is_foreign, is_numpy, namespace, take, to_numpy
+from sparsebayes._threads import threads_for
 from sparsebayes.bases import BoundBasis, OutOfRange
 from sparsebayes.bases.contract import check_finite
 from sparsebayes.core.result import Result
@@ -94,19 +95,30 @@ def of_columns(active: np.ndarray, relevance: np.ndarray, n: int) -> np.ndarray:
 
 
 def all_or_nothing(method: Callable[..., Any]) -> Callable[..., Any]:
-    """A method that fits, and leaves the estimator as it was if it fails or is interrupted."""
+    """A method that fits, and leaves the estimator as it was if it fails or is interrupted.
+
+    Few rows are fitted with one thread of BLAS.
+    """
 
     @wraps(method)
     def fit(self: Any, *args: Any, **kwargs: Any) -> Any:
         before = dict(vars(self))
         try:
-            return method(self, *args, **kwargs)
+            with threads_for(_rows_of(args[0] if args else kwargs.get("X"))):
+                return method(self, *args, **kwargs)
         except BaseException:
             vars(self).clear()
             vars(self).update(before)
             raise
 
     return fit
+
+
+def _rows_of(X: Any) -> int | None:
+    """How many rows an argument X seems to have; None if that is not known."""
+    shape = getattr(X, "shape", None)
+    rows = shape[0] if isinstance(shape, tuple) and shape else len(X) if isinstance(X, list) else None
+    return rows if isinstance(rows, int) else None
 
 
 def publish(estimator: Any, candidates: Candidates, fitted: Fitted, **attributes: Any) -> None:

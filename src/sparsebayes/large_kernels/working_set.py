@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from sparsebayes._array import asfloat64, take, together
+from sparsebayes._threads import few_threads
 from sparsebayes.core.newton import maximise_jointly
 from sparsebayes.core.noise import GaussianNoise
 from sparsebayes.core.posterior import Problem, State
@@ -27,7 +28,6 @@ from sparsebayes.large_kernels.low_rank import LowRankStatistics
 from sparsebayes.large_kernels.sampled_curvature import SampledCurvature
 from sparsebayes.large_kernels.scoring import CandidateBatch, best_of, collected, score_block
 from sparsebayes.large_kernels.settings import Pace, WorkingSetSettings
-from sparsebayes.large_kernels.threads import few_threads
 from sparsebayes.solvers.certificate import Certificate, certify
 from sparsebayes.solvers.sized import Sized
 from sparsebayes.solvers.stages import Values, once
