@@ -60,7 +60,7 @@ def test_python_blocks_run(page, tmp_path):
     program = tmp_path / f"{page.stem}.py"
     program.write_text("\n".join(lines), encoding="utf-8")
     command = [sys.executable, "-W", "error", str(program)]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
 
 
