@@ -542,6 +542,14 @@ def inner(X: Array, Y: Array) -> float:
     return float(X @ Y) if X.ndim == 1 else total(X * Y)
 
 
+def flat_inner(X: Array, Y: Array) -> float:
+    """Σ x y over all elements of two arrays of the same shape, without an array of the products."""
+    if is_numpy(X):
+        return float(np.vdot(X, Y))
+    xp = namespace(X)
+    return float(xp.vecdot(xp.reshape(X, (-1,)), xp.reshape(Y, (-1,))))
+
+
 def total(x: Array) -> float:
     """Σ of all elements; a number as it is."""
     if isinstance(x, float):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
@@ -10,7 +11,22 @@ from typing import Any, Self
 import numpy as np
 import scipy.linalg
 
-from sparsebayes._array import add_diagonal, inner, outer, row_squares
+from sparsebayes._array import (
+    Array,
+    NotPositiveDefinite,
+    add_diagonal,
+    asfloat64,
+    beside,
+    cholesky,
+    diagonal,
+    inner,
+    is_numpy,
+    namespace,
+    outer,
+    row_squares,
+    to_numpy,
+    triangular_inverse,
+)
 
 CONSTANT = 1e-10  # of the size of a column: what rounding leaves of it at most once its constant is taken out
 
@@ -29,6 +45,8 @@ class Evidence(ABC):
         How often each row counts. A row that counts twice is two rows with the same target.
     center : bool
         Whether there is an intercept.
+
+    An evidence is made of NumPy arrays; `beside` moves it to where the covariances are computed.
 
     Attributes
     ----------
@@ -57,20 +75,26 @@ class Evidence(ABC):
     @property
     def total(self) -> float:
         """The number of rows, each counted as often as `counts` says."""
-        return float(self.counts.sum())
+        return float(namespace(self.counts).sum(self.counts))
 
     def of_rows(self, rows: np.ndarray) -> Self:
         """The evidence of these rows alone."""
         return replace(self, y=self.y[rows], counts=self.counts[rows])
 
+    def beside(self, X: Array) -> Self:
+        """The same evidence with targets and counts in the library and on the device of X, for covariances there."""
+        moved = copy.copy(self)
+        moved.y, moved.counts = beside(self.y, X), beside(self.counts, X)
+        return moved
+
     @abstractmethod
-    def __call__(self, K: np.ndarray, log_beta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+    def __call__(self, K: Array, log_beta: np.ndarray) -> tuple[float, Array, np.ndarray]:
         """L = log p(y), ∂L/∂K (N, N), which is symmetric, and the derivative of L by log β.
 
-        log_beta : the parameters of the noise (n_noise,).
+        K : covariance of f (N, N), beside the targets.  log_beta : the parameters of the noise (n_noise,).
         """
 
-    def subset_of_regressors(self, U: np.ndarray, log_beta: np.ndarray) -> Any:
+    def subset_of_regressors(self, U: Array, log_beta: np.ndarray) -> Any:
         """log p(y) and its derivatives for K = UUᵀ with U (N, m), at O(Nm²); only if `low_rank`."""
         raise NotImplementedError
 
@@ -106,31 +130,31 @@ class GaussianEvidence(Evidence):
                 "scales can be learned: rescale y."
             )
 
-    def __call__(self, K: np.ndarray, log_beta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+    def __call__(self, K: Array, log_beta: np.ndarray) -> tuple[float, Array, np.ndarray]:
         """L = −½ [N log 2π + log|C| + yᵀC⁻¹y], ∂L/∂K = ½ (C⁻¹yyᵀC⁻¹ − C⁻¹), C = K + diag(σ²/counts)."""
-        beta, total = self.precision(log_beta), self.total
+        beta, total, xp = self.precision(log_beta), self.total, namespace(K)
         C_inverse, log_det, known = self.inverse(K, log_beta)
         value = -0.5 * (log_det + total * math.log(2 * math.pi))
         # the likelihood of the copies of a row about their mean
-        copies = total - len(self.y)
-        value += 0.5 * (copies * math.log(beta) - float(np.log(self.counts).sum()))
+        copies = total - self.y.shape[0]
+        value += 0.5 * (copies * math.log(beta) - float(xp.sum(xp.log(self.counts))))
         y = self.y
         if known is not None:
             value += 0.5 * math.log(2 * math.pi / known)
-            y = y - np.average(y, axis=0, weights=self.counts)
+            y = y - self.counts @ y / total
         a = C_inverse @ y
         G = 0.5 * outer(a)
-        G -= np.multiply(C_inverse, 0.5, out=C_inverse)
-        by_beta = 0.5 * copies - float(G.diagonal() @ (1 / (beta * self.counts)))
+        C_inverse *= 0.5
+        G -= C_inverse
+        by_beta = 0.5 * copies - float(diagonal(G) @ (1 / (beta * self.counts)))
         return value - 0.5 * inner(y, a), G, np.asarray([by_beta] * self.n_noise)
 
-    def subset_of_regressors(
-        self, U: np.ndarray, log_beta: np.ndarray
-    ) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
+    def subset_of_regressors(self, U: Array, log_beta: np.ndarray) -> tuple[float, Array, np.ndarray, np.ndarray]:
         """L for f = Uu with u ~ N(0, I_m), ∂L/∂U, E[uuᵀ] and the derivative of L by log β.
 
         Σ = (I + βUᵀU)⁻¹, μ = βΣUᵀy, E[uuᵀ] = Σ + μμᵀ, ∂L/∂U = β[(y − Uμ)μᵀ − UΣ] [T01, eq. 54], with every row
-        counted as often as `counts` says. With an intercept the mean is taken out of y, and of U in place.
+        counted as often as `counts` says. With an intercept the mean is taken out of y, and of U in place. What has
+        N rows stays beside U; Σ, μ and E[uuᵀ] are on the host.
         """
         beta, counts, total, y = self.precision(log_beta), self.counts, self.total, self.y
         n = total - 1 if self.center else total
@@ -138,19 +162,22 @@ class GaussianEvidence(Evidence):
             y = y - counts @ y / total
             U -= counts @ U / total
         weighted = counts[:, None] * U
-        Sigma, log_det = inverse_of(np.eye(U.shape[1]) + beta * (weighted.T @ U))
-        mean = beta * (Sigma @ (weighted.T @ y))
-        residual = y - U @ mean
+        Sigma, log_det = inverse_of(np.eye(U.shape[1]) + beta * to_numpy(weighted.T @ U))
+        mean = beta * (Sigma @ to_numpy(weighted.T @ y))
+        there, Sigma_there = asfloat64(mean, like=U), asfloat64(Sigma, like=U)
+        residual = y - U @ there
         misfit = beta * float(counts @ row_squares(residual))
         value = 0.5 * (n * math.log(beta / (2 * math.pi)) - misfit - inner(mean, mean) - log_det)
         value -= 0.5 * math.log(total) if self.center else 0.0
-        across = np.outer(counts * residual, mean) if y.ndim == 1 else (counts[:, None] * residual) @ mean.T
-        by_U = beta * (across - weighted @ Sigma)
+        across = (
+            (counts * residual)[:, None] * there[None, :] if y.ndim == 1 else (counts[:, None] * residual) @ there.T
+        )
+        by_U = beta * (across - weighted @ Sigma_there)
         by_beta = 0.5 * (n - misfit - (len(mean) - float(np.trace(Sigma))))
         return value, by_U, Sigma + outer(mean), np.asarray([by_beta] * self.n_noise)
 
     def whitened(self, K: np.ndarray, log_beta: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Ry, as y, and R times the columns (N, M), with RᵀR = C⁻¹ less what an intercept explains.
+        """Ry, as y, and R times the columns (N, M), with RᵀR = C⁻¹ less what an intercept explains; on the host.
 
         R = L⁻¹ with C = LLᵀ; with an intercept, without the direction of L⁻¹1.
         """
@@ -164,34 +191,41 @@ class GaussianEvidence(Evidence):
         T = 1 if self.y.ndim == 1 else self.y.shape[1]
         return R[:, 1] if self.y.ndim == 1 else R[:, 1 : T + 1], R[:, T + 1 :]
 
-    def inverse(self, K: np.ndarray, log_beta: np.ndarray) -> tuple[np.ndarray, float, float | None]:
+    def inverse(self, K: Array, log_beta: np.ndarray) -> tuple[Array, float, float | None]:
         """C⁻¹, log|C| and None; with an intercept C⁻¹ − C⁻¹11ᵀC⁻¹/(1ᵀC⁻¹1), log|C| and 1ᵀC⁻¹1."""
         C_inverse, log_det = inverse_of(self._of_targets(K, log_beta))
         if not self.center:
             return C_inverse, log_det, None
-        u = C_inverse.sum(axis=0)
-        C_inverse -= np.outer(u, u / u.sum())
-        return C_inverse, log_det, float(u.sum())
+        xp = namespace(C_inverse)
+        u = xp.sum(C_inverse, axis=0)
+        known = float(xp.sum(u))
+        C_inverse -= u[:, None] * (u / known)[None, :]
+        return C_inverse, log_det, known
 
     def factor(self, K: np.ndarray, log_beta: np.ndarray) -> np.ndarray:
-        """The lower factor L of C = K + diag(σ²/counts) = LLᵀ."""
+        """The lower factor L of C = K + diag(σ²/counts) = LLᵀ; on the host."""
         return scipy.linalg.cholesky(self._of_targets(K, log_beta), lower=True)
 
     def precision(self, log_beta: np.ndarray) -> float:
         """β = 1/σ²."""
         return math.exp(log_beta[0]) if self.noise_variance is None else 1 / self.noise_variance
 
-    def _of_targets(self, K: np.ndarray, log_beta: np.ndarray) -> np.ndarray:
+    def _of_targets(self, K: Array, log_beta: np.ndarray) -> Array:
         """The covariance C = K + diag(σ²/counts) of the targets, a new array."""
-        return add_diagonal(K.copy(), 1 / (self.precision(log_beta) * self.counts))
+        own = namespace(K).asarray(K, copy=True)
+        return add_diagonal(own, 1 / (self.precision(log_beta) * self.counts))
 
 
-def inverse_of(C: np.ndarray) -> tuple[np.ndarray, float]:
-    """C⁻¹ and log|C| of a positive definite C, which is overwritten; LinAlgError if it is not positive definite."""
+def inverse_of(C: Array) -> tuple[Array, float]:
+    """C⁻¹ and log|C| of a positive definite C, which is overwritten; NotPositiveDefinite if it is not."""
+    if not is_numpy(C):
+        xp, L = namespace(C), cholesky(C)
+        half = triangular_inverse(L)
+        return half.T @ half, 2 * float(xp.sum(xp.log(diagonal(L))))
     # the transpose of a symmetric array is what LAPACK calls that array: nothing is copied
     L, failed = scipy.linalg.lapack.dpotrf(C.T, lower=1, overwrite_a=1, clean=0)
     if failed:
-        raise np.linalg.LinAlgError
+        raise NotPositiveDefinite
     log_det = 2 * float(np.log(L.diagonal()).sum())
     inverse, _ = scipy.linalg.lapack.dpotri(L, lower=1, overwrite_c=1)
     upper = np.triu(inverse.T, 1)

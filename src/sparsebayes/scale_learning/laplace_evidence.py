@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 
-from sparsebayes._array import add_diagonal
+from sparsebayes._array import Array, add_diagonal, asfloat64, diagonal, namespace, solve_positive, to_numpy
 from sparsebayes.scale_learning.evidence import Evidence, inverse_of
 
 NEWTON_STEPS = 50
@@ -49,9 +48,9 @@ class LaplaceEvidence(Evidence):
         # the last modes f are where the next search starts: with another K they move less than their K⁻¹f
         self.memory = np.zeros(self.y.shape)
 
-    def __call__(self, K: np.ndarray, log_beta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+    def __call__(self, K: Array, log_beta: np.ndarray) -> tuple[float, Array, np.ndarray]:
         """L = log p(y|f) − ½ fᵀK⁻¹f − ½ log|I + KW| at the mode f, and ∂L/∂K, through the mode as well."""
-        value, G = 0.0, np.zeros_like(K)
+        value, G = 0.0, namespace(K).zeros_like(K)
         if self.center:
             K = K + self.intercept_variance
         for k in range(self.y.shape[1]):
@@ -59,7 +58,7 @@ class LaplaceEvidence(Evidence):
             value, G = value + one, G + by_K
         return value, G, np.zeros(0)
 
-    def _output(self, K: np.ndarray, k: int) -> tuple[float, np.ndarray]:
+    def _output(self, K: Array, k: int) -> tuple[float, Array]:
         """L and ∂L/∂K of output k."""
         a = self._mode(K, k)
         f = K @ a
@@ -68,16 +67,16 @@ class LaplaceEvidence(Evidence):
         value = self._height(K, a, k) - 0.5 * log_det
         # ∂L/∂f through W: W diag (K⁻¹ + W)⁻¹ = 1 − diag B⁻¹
         by_W = self.likelihood.log_curvature_slope(self.y[:, k : k + 1], f[:, None])[:, 0]
-        slope = -0.5 * (1 - B_inverse.diagonal()) * by_W
+        slope = -0.5 * (1 - diagonal(B_inverse)) * by_W
         moved = slope - root * (B_inverse @ (root * (K @ slope)))  # ∂f/∂K = (I + KW)⁻¹ ∂K g
-        B_inverse *= root[:, None]
+        B_inverse *= 0.5 * root[:, None]
         B_inverse *= root
-        G = np.outer(0.5 * a + moved, a) - np.multiply(B_inverse, 0.5, out=B_inverse)  # g = a at the mode
+        G = (0.5 * a + moved)[:, None] * a[None, :] - B_inverse  # g = a at the mode
         return value, 0.5 * (G + G.T)
 
-    def _mode(self, K: np.ndarray, k: int) -> np.ndarray:
+    def _mode(self, K: Array, k: int) -> Array:
         """a = K⁻¹f at the mode of output k, by Newton's method with step halving."""
-        n, a = len(K), self._newton(K, self.memory[:, k], k)
+        n, a = K.shape[0], self._newton(K, asfloat64(self.memory[:, k], like=K), k)
         here, nothing = self._height(K, a, k), self._height(K, 0 * a, k)
         if not here > nothing:
             a, here = 0 * a, nothing
@@ -94,31 +93,30 @@ class LaplaceEvidence(Evidence):
             if gained < MODE_TOLERANCE * n:
                 break
         memory = self.memory.copy()
-        memory[:, k] = K @ a
+        memory[:, k] = to_numpy(K @ a)
         self.memory = memory
         return a
 
-    def _newton(self, K: np.ndarray, f: np.ndarray, k: int) -> np.ndarray:
+    def _newton(self, K: Array, f: Array, k: int) -> Array:
         """a after a step from f: (K⁻¹ + W)⁻¹ b = Ka with b = Wf + ∂ log p/∂f; f may belong to another K."""
         W, root = self._curvature(f, k)
         b = W * f + self.counts * self.likelihood.gradient(self.y[:, k : k + 1], f[:, None])[:, 0]
-        factor = scipy.linalg.cho_factor(_balanced(K, root).T, lower=True, overwrite_a=True, check_finite=False)
-        return b - root * scipy.linalg.cho_solve(factor, root * (K @ b), check_finite=False)
+        return b - root * solve_positive(_balanced(K, root), root * (K @ b))
 
-    def _curvature(self, f: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    def _curvature(self, f: Array, k: int) -> tuple[Array, Array]:
         """W = −∂² log p/∂f² and √W."""
         d, _ = self.likelihood.curvature_factors(self.y[:, k : k + 1], f[:, None])
         W = self.counts * d[:, 0]
-        return W, np.sqrt(W)
+        return W, namespace(W).sqrt(W)
 
-    def _height(self, K: np.ndarray, a: np.ndarray, k: int) -> float:
+    def _height(self, K: Array, a: Array, k: int) -> float:
         """log p(y|f) − ½ fᵀK⁻¹f with f = Ka."""
         f = K @ a
         log_prob = self.likelihood.log_prob(self.y[:, k : k + 1], f[:, None])
         return float(self.counts @ log_prob) - 0.5 * float(a @ f)
 
 
-def _balanced(K: np.ndarray, root: np.ndarray) -> np.ndarray:
+def _balanced(K: Array, root: Array) -> Array:
     """B = I + √W K √W, whose eigenvalues are at least 1."""
     B = K * root
     B *= root[:, None]

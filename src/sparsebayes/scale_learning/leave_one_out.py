@@ -18,7 +18,17 @@ from typing import Any
 
 import numpy as np
 
-from sparsebayes._array import scaled_rows
+from sparsebayes._array import (
+    Array,
+    cholesky,
+    column_squares,
+    diagonal,
+    gathered,
+    namespace,
+    scaled_rows,
+    solver_of_lower,
+    to_numpy,
+)
 from sparsebayes.core.noise import GaussianNoise
 from sparsebayes.core.result import Result
 from sparsebayes.scale_learning.evidence import GaussianEvidence
@@ -121,31 +131,33 @@ class LeaveOneOutPredictions:
         """
         evidence, log_beta = process.evidence, process.log_beta(theta)
         assert isinstance(evidence, GaussianEvidence)
-        noise, y = 1 / evidence.precision(log_beta), evidence.y
-        level = y.mean(axis=0) if evidence.center else 0.0  # P1 = 0, but for rounding
+        noise, y, counts = 1 / evidence.precision(log_beta), evidence.y, evidence.counts
+        level = namespace(y).mean(y, axis=0) if evidence.center else 0.0  # P1 = 0, but for rounding
         if process.exact:
             P = evidence.inverse(process.covariance(process.parts_at(theta)), log_beta)[0]
-            precision, residual = P.diagonal(), P @ (y - level)
+            precision, residual = diagonal(P), P @ (y - level)
         else:
-            own = process.left_over(theta) + noise / evidence.counts
+            own = process.left_over(theta) + noise / counts
             precision, residual = _low_rank_inverse(process.factor(theta), own, y - level, evidence.center)
-        variance = np.maximum(1 / precision - noise / evidence.counts, 0.0)
-        back = np.maximum(evidence.counts - 1, 0.0) / noise
+        precision, residual, y, counts = gathered(precision, residual, y, counts)
+        variance = np.maximum(1 / precision - noise / counts, 0.0)
+        back = np.maximum(counts - 1, 0.0) / noise
         kept = 1 / (1 + variance * back)  # of the residual, and of the variance
         return cls(y - scaled_rows(residual, kept / precision), kept * variance, noise)
 
 
-def _low_rank_inverse(U: np.ndarray, own: np.ndarray, y: np.ndarray, center: bool) -> tuple[np.ndarray, np.ndarray]:
+def _low_rank_inverse(U: Array, own: Array, y: Array, center: bool) -> tuple[Array, Array]:
     """diag P and Py, P = C⁻¹ less what an intercept explains, for C = UUᵀ + diag(own): O(N m²) for U (N, m)."""
-    scaled = U / own[:, None]
-    inner = scaled.T @ U
-    inner[np.diag_indices_from(inner)] += 1.0
-    half = np.linalg.solve(np.linalg.cholesky(inner), scaled.T)  # C⁻¹ = diag(1/own) − halfᵀ half
-    precision, residual = 1 / own - np.sum(half**2, axis=0), scaled_rows(y, 1 / own) - half.T @ (half @ y)
+    xp, scaled = namespace(U), U / own[:, None]
+    factor = cholesky(to_numpy(scaled.T @ U) + np.eye(U.shape[1]))
+    half = solver_of_lower(factor, like=U)(scaled.T)  # C⁻¹ = diag(1/own) − halfᵀ half
+    precision, residual = 1 / own - column_squares(half), scaled_rows(y, 1 / own) - half.T @ (half @ y)
     if center:
-        ones = 1 / own - half.T @ half.sum(axis=1)  # C⁻¹1; half = L⁻¹ Uᵀ diag(1/own), so that half @ 1 is its row sums
-        total = float(ones.sum())
-        precision, residual = precision - ones**2 / total, residual - np.multiply.outer(ones, ones @ y / total)
+        # C⁻¹1; half = L⁻¹ Uᵀ diag(1/own), so that half @ 1 is its row sums
+        ones = 1 / own - half.T @ xp.sum(half, axis=1)
+        across = ones @ y / xp.sum(ones)
+        precision = precision - ones**2 / xp.sum(ones)
+        residual = residual - (ones * across if y.ndim == 1 else ones[:, None] * across[None, :])
     return precision, residual
 
 

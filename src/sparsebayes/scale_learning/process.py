@@ -21,6 +21,9 @@ Parts that live on the samples of a signal (wavelets, cosines, spikes) are never
 one variance for all of them they would add s I to the covariance of the targets, which is what noise does.
 Their variance is then part of the σ² that is found here.
 
+Rows of another library than NumPy stay where they are: covariances, U and their gradients are computed there, and
+what has the size of the inducing centres, such as R, on the host.
+
 Why not the evidence of the sparse model: with a precision for each function it adapts to whatever scales
 there are. It rises slowly from one set of functions to the next [T01, app. C], and what it gains by the
 scales is fitted to the noise as much as to the function.
@@ -35,7 +38,18 @@ from itertools import pairwise
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
-from sparsebayes._array import add_diagonal
+from sparsebayes._array import (
+    Array,
+    NotPositiveDefinite,
+    add_diagonal,
+    asfloat64,
+    diagonal,
+    flat_inner,
+    is_numpy,
+    namespace,
+    row_squares,
+    to_numpy,
+)
 from sparsebayes.bases import BoundBasis
 from sparsebayes.scale_learning.evidence import CONSTANT, Evidence
 from sparsebayes.scale_learning.settings import DEFAULT, ScaleSearchSettings
@@ -52,9 +66,9 @@ class Part:
         The functions.
     numbers : ndarray of int
         Their numbers among all functions of the basis.
-    X : ndarray of shape (N, d)
+    X : array of shape (N, d)
         The rows.
-    Z : ndarray of shape (m, d)
+    Z : array of shape (m, d)
         The centres of the functions that have a centre: X, or few inducing centres.
     jitter : float
         Added to the diagonal of the covariance at few inducing centres, in units of the mean of that diagonal.
@@ -67,16 +81,17 @@ class Part:
         The functions are divided by their spreads, their covariance by the unit.
     """
 
-    def __init__(self, bound: BoundBasis, numbers: np.ndarray, X: np.ndarray, Z: np.ndarray, jitter: float) -> None:
+    def __init__(self, bound: BoundBasis, numbers: np.ndarray, X: Array, Z: Array, jitter: float) -> None:
         centred = bound.centred_at(Z)
-        self.bound = bound if centred is None else centred
+        self.bound = bound.beside(X) if centred is None else centred
         self.numbers, self.X, self.Z, self.jitter = numbers, X, Z, jitter
         self.n_scales = len(self.bound.log_scales)
         self.has_centres = centred is not None
         self.is_covariance = self.has_centres and self.bound.positive_semidefinite
         columns = self.bound(Z)
         if self.is_covariance:
-            self.spreads, self.unit = np.ones(1), max(float(columns.diagonal().mean()), 1e-300)
+            self.spreads = asfloat64(np.ones(1), like=X)
+            self.unit = max(_mean_diagonal(columns), 1e-300)
         else:
             self.spreads, self.unit = _spreads(columns), float(columns.shape[1])
 
@@ -95,18 +110,18 @@ class PartAt:
         self.part, self.bound, self.share = part, bound, share
 
     @cached_property
-    def columns(self) -> np.ndarray:
+    def columns(self) -> Array:
         """Φ at the rows."""
         return self.bound(self.part.X) / self.part.spreads
 
     @cached_property
-    def K(self) -> np.ndarray:
+    def K(self) -> Array:
         """The covariance of this part of f at the rows (N, N); the centres are the rows."""
         return self.share * (self.columns if self.part.is_covariance else self.columns @ self.columns.T)
 
-    def gradient(self, G: np.ndarray) -> tuple[np.ndarray, float]:
+    def gradient(self, G: Array) -> tuple[np.ndarray, float]:
         """∂L/∂ log η and ∂L/∂ log s, from G = ∂L/∂K."""
-        part, by_share = self.part, float(np.vdot(G, self.K))
+        part, by_share = self.part, flat_inner(G, self.K)
         if not part.n_scales:
             return np.zeros(0), by_share
         D = self.share * G if part.is_covariance else 2 * self.share * (G @ self.columns) / part.spreads
@@ -115,26 +130,34 @@ class PartAt:
     @cached_property
     def R(self) -> np.ndarray:
         """The upper factor of V = k(Z, Z) = RᵀR; only of a covariance."""
-        V = self.bound(self.part.Z)
+        V = to_numpy(self.bound(self.part.Z))
         V = add_diagonal(np.array(V), self.part.jitter * float(V.diagonal().mean()))
         return cholesky(V, lower=False, check_finite=False)
 
     @cached_property
-    def U(self) -> np.ndarray:
+    def R_inverse(self) -> Array:
+        """R⁻¹ where the rows are, for libraries without triangular solves."""
+        return asfloat64(solve_triangular(self.R, np.eye(len(self.R)), check_finite=False), like=self.part.X)
+
+    @cached_property
+    def U(self) -> Array:
         """Functions (N, m) whose weights are N(0, I)."""
         U = math.sqrt(self.share) * self.columns
         if not self.part.is_covariance:
             return U
-        return solve_triangular(self.R, U.T, trans="T", check_finite=False).T
+        return solve_triangular(self.R, U.T, trans="T", check_finite=False).T if is_numpy(U) else U @ self.R_inverse
 
-    def gradient_by_U(self, D: np.ndarray, moments: np.ndarray) -> tuple[np.ndarray, float]:
+    def gradient_by_U(self, D: Array, moments: np.ndarray) -> tuple[np.ndarray, float]:
         """∂L/∂ log η and ∂L/∂ log s, from D = ∂L/∂U and moments = E[uuᵀ] of the weights of U."""
-        part, by_share, root = self.part, 0.5 * float(np.vdot(D, self.U)), math.sqrt(self.share)
+        part, by_share, root = self.part, 0.5 * flat_inner(D, self.U), math.sqrt(self.share)
         if not part.n_scales:
             return np.zeros(0), by_share
         if not part.is_covariance:
             return self.bound.scale_gradient(part.X, D * (root / part.spreads)), by_share
-        by_functions = root * solve_triangular(self.R, D.T, check_finite=False).T
+        if is_numpy(D):
+            by_functions = root * solve_triangular(self.R, D.T, check_finite=False).T
+        else:
+            by_functions = root * (D @ self.R_inverse.T)
         half = solve_triangular(self.R, np.eye(len(moments)) - moments, check_finite=False)
         by_V = 0.5 * solve_triangular(self.R, half.T, check_finite=False)
         # the jitter on the diagonal of V moves with its mean
@@ -142,18 +165,18 @@ class PartAt:
         by_scales = self.bound.scale_gradient(part.X, by_functions)
         return by_scales + self.bound.scale_gradient(part.Z, by_V), by_share
 
-    def left_over(self) -> np.ndarray:
+    def left_over(self) -> Array:
         """s k(x_n, x_n) − ‖u_n‖² at the rows (N,): 0 of functions that are no covariance, which U has all of."""
-        X = self.part.X
+        X, xp = self.part.X, namespace(self.columns)
         if not self.part.is_covariance:
-            return np.zeros(len(X))
+            return xp.zeros_like(self.columns[:, 0])
         pieces = []
-        for start in range(0, len(X), TOGETHER):
-            block = X[start : start + TOGETHER]
+        for start in range(0, X.shape[0], TOGETHER):
+            block = X[start : min(start + TOGETHER, X.shape[0]), ...]
             own = self.bound.centred_at(block)
             assert own is not None  # a covariance is a kernel
-            pieces.append(np.diagonal(own(block)))
-        return np.maximum(self.share * np.concatenate(pieces) - np.sum(self.U**2, axis=1), 0.0)
+            pieces.append(diagonal(own(block)))
+        return xp.clip(self.share * xp.concat(pieces) - row_squares(self.U), 0.0, None)
 
     def between(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """s k(X, rows) (q, N) and s k(X, X) (q, q) for queries X (q, d); the centres are the rows."""
@@ -175,11 +198,11 @@ class GaussianProcess:
     ----------
     bound : BoundBasis
         The functions.
-    X : ndarray of shape (N, d)
+    X : array of shape (N, d)
         The rows.
     evidence : Evidence
-        log p(y) of these rows as a function of the covariance of f.
-    Z : ndarray of shape (m, d), optional
+        log p(y) of these rows as a function of the covariance of f, beside them.
+    Z : array of shape (m, d), optional
         Inducing centres, for a subset of regressors. None for the exact covariance (N, N).
     settings : ScaleSearchSettings
         The jitter is taken from it.
@@ -197,9 +220,9 @@ class GaussianProcess:
     def __init__(
         self,
         bound: BoundBasis,
-        X: np.ndarray,
+        X: Array,
         evidence: Evidence,
-        Z: np.ndarray | None = None,
+        Z: Array | None = None,
         settings: ScaleSearchSettings = DEFAULT,
     ) -> None:
         groups = bound.scale_groups
@@ -233,7 +256,7 @@ class GaussianProcess:
         """
         try:
             value, gradients, by_noise = (self._exact if self.exact else self._by_centres)(theta)
-        except np.linalg.LinAlgError:
+        except (np.linalg.LinAlgError, NotPositiveDefinite):
             return -math.inf, np.zeros_like(theta)
         by_scales, by_shares = zip(*gradients, strict=True)
         return value, np.concatenate([*by_scales, by_shares, by_noise])
@@ -242,13 +265,13 @@ class GaussianProcess:
         """L, its gradient by (log η, log s) of each part, and by the noise, with the exact covariance."""
         parts = self.parts_at(theta)
         value, G, by_noise = self.evidence(self.covariance(parts), self.log_beta(theta))
-        add_diagonal(G, self.jitter * float(np.trace(G)) / len(G))
+        G = add_diagonal(G, self.jitter * _mean_diagonal(G))
         return value, [part.gradient(G) for part in parts], by_noise
 
     def _by_centres(self, theta: np.ndarray) -> tuple[float, list[tuple[np.ndarray, float]], np.ndarray]:
         """L, its gradient by (log η, log s) of each part, and by the noise, by subset of regressors."""
         parts = self.parts_at(theta)
-        U = np.concatenate([part.U for part in parts], axis=1)
+        U = _beside_one_another(parts)
         value, D, moments, by_noise = self.evidence.subset_of_regressors(U, self.log_beta(theta))
         ends = pairwise(np.cumsum([0, *(part.U.shape[1] for part in parts)]))
         gradients = [part.gradient_by_U(D[:, a:b], moments[a:b, a:b]) for part, (a, b) in zip(parts, ends, strict=True)]
@@ -260,28 +283,39 @@ class GaussianProcess:
         log_shares = theta[self.n_scales : self.n_scales + len(self.parts)]
         return [part.at(*at) for part, *at in zip(self.parts, log_scales, log_shares, strict=True)]
 
-    def factor(self, theta: np.ndarray) -> np.ndarray:
+    def factor(self, theta: np.ndarray) -> Array:
         """U (N, m), with UUᵀ the covariance of f by inducing centres."""
-        return np.concatenate([part.U for part in self.parts_at(theta)], axis=1)
+        return _beside_one_another(self.parts_at(theta))
 
-    def left_over(self, theta: np.ndarray) -> np.ndarray:
+    def left_over(self, theta: np.ndarray) -> Array:
         """The variance of f at each row (N,) that the inducing centres do not explain."""
-        return np.sum([part.left_over() for part in self.parts_at(theta)], axis=0)
+        return sum(part.left_over() for part in self.parts_at(theta))
 
     def log_beta(self, theta: np.ndarray) -> np.ndarray:
         """The parameters of the noise: log β, or none."""
         return theta[self.n_scales + len(self.parts) :]
 
-    def covariance(self, parts: list[PartAt]) -> np.ndarray:
+    def covariance(self, parts: list[PartAt]) -> Array:
         """The covariance of f (N, N) that these parts add up to, with the jitter."""
-        K = parts[0].K.copy()
+        K = namespace(parts[0].K).asarray(parts[0].K, copy=True)
         for part in parts[1:]:
             K += part.K
-        return add_diagonal(K, self.jitter * float(K.diagonal().mean()))
+        return add_diagonal(K, self.jitter * _mean_diagonal(K))
 
 
-def _spreads(columns: np.ndarray) -> np.ndarray:
+def _beside_one_another(parts: list[PartAt]) -> Array:
+    """The functions U of all parts, (N, m)."""
+    return namespace(parts[0].U).concat([part.U for part in parts], axis=1)
+
+
+def _mean_diagonal(A: Array) -> float:
+    """The mean of the diagonal of a square matrix."""
+    return float(namespace(A).mean(diagonal(A)))
+
+
+def _spreads(columns: Array) -> Array:
     """The standard deviation of each column; the size of a constant one (to rounding); 1 for zeros."""
-    means = columns.mean(axis=0)
-    spread, level = np.sqrt(np.mean((columns - means) ** 2, axis=0)), np.abs(means)
-    return np.where(spread > CONSTANT * level, spread, np.where(level > 0, level, 1.0))
+    xp = namespace(columns)
+    means = xp.mean(columns, axis=0)
+    spread, level = xp.sqrt(xp.mean((columns - means) ** 2, axis=0)), xp.abs(means)
+    return xp.where(spread > CONSTANT * level, spread, xp.where(level > 0, level, xp.ones_like(level)))

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from sparsebayes._array import Array, is_foreign, rows_on_host, take, to_numpy
+from sparsebayes._array import Array, is_numpy, on_accelerator, rows_at, rows_on_host, take, to_numpy
 from sparsebayes.bases import BoundBasis
 from sparsebayes.scale_learning.evidence import Evidence, GaussianEvidence, spread_rows
 from sparsebayes.scale_learning.leave_one_out import LeaveOneOutPredictions, excess_of_outputs, excess_variance
@@ -51,9 +51,10 @@ class LearnedScales:
     irrelevant : ndarray of int
         Numbers of the functions that were screened out: they need not be candidates.
     process, theta : GaussianProcess and ndarray
-        The Gaussian process with exact covariance on up to `rows` rows, and its parameters θ.
+        The Gaussian process with exact covariance on up to `rows` rows, on the host, and its parameters θ.
     most : GaussianProcess
-        The Gaussian process on up to `many_rows` rows: `process` if these are all rows, else by inducing centres.
+        The Gaussian process on up to `many_rows` rows: `process` if these are all rows, else by inducing centres,
+        on the device of the rows.
     rows : ndarray of int
         The rows that `most` is given.
     """
@@ -123,8 +124,8 @@ def learn_scales(
         Functions that have scales, `bound.log_scales`. Parts that live on the samples of a signal (wavelets,
         cosines, spikes) are not in the Gaussian process: their variance is part of its noise.
     X : array of shape (N, d)
-        The rows they were bound to. Of an array of another library than NumPy, up to `settings.many_rows` rows come
-        to the host, where the search is made.
+        The rows they were bound to. Of rows on a device, the Gaussian processes of more than `settings.few_rows` rows
+        are computed there; up to `settings.many_rows` rows come to the host, where the search is made.
     evidence : Evidence
         The targets of these rows: `GaussianEvidence(y, counts, center, noise_variance)` for a regression,
         `LaplaceEvidence(codes, counts, center, likelihood)` for classes.
@@ -140,12 +141,27 @@ def learn_scales(
     LearnedScales
         The basis at the best scales that were found.
     """
-    if is_foreign(X):
-        known = spread_rows(evidence.order, settings.many_rows)
-        learned = learn_scales(bound, to_numpy(take(X, known)), evidence.of_rows(known), settings, monitor, tied)
-        return replace(learned, rows=known[learned.rows])
-    space = ScaleSpace(bound, X, tied)
-    search, irrelevant = _Search(space, evidence, settings, monitor or FitMonitor()), NONE
+    monitor = monitor or FitMonitor()
+    if is_numpy(X):
+        return _learned(bound, X, evidence, settings, monitor, tied, None)
+    known = spread_rows(evidence.order, settings.many_rows)
+    X = take(X, known)
+    there = X if on_accelerator(X) else None
+    learned = _learned(bound, to_numpy(X), evidence.of_rows(known), settings, monitor, tied, there)
+    return replace(learned, rows=known[learned.rows])
+
+
+def _learned(
+    bound: BoundBasis,
+    X: np.ndarray,
+    evidence: Evidence,
+    settings: ScaleSearchSettings,
+    monitor: FitMonitor,
+    tied: bool,
+    there: Array | None,
+) -> LearnedScales:
+    """`learn_scales` of rows X on the host, of which `there` is a copy on a device if that computes."""
+    search, irrelevant = _Search(ScaleSpace(bound, X, tied), evidence, settings, monitor, there), NONE
     process = most = search.process
     rows, best = search.spread(settings.rows), search.by_few_rows()
     if evidence.low_rank and len(search.distinct) > settings.rows:
@@ -153,26 +169,33 @@ def learn_scales(
         value, theta = search.by_many_rows(best, most)
     else:
         value, theta = search.unless_noise(process, search.without_irrelevant_inputs(best))
-        irrelevant = irrelevant_functions(process, theta)
+        most = search.process_on_host()
+        irrelevant = irrelevant_functions(most, theta)
     noise = math.exp(-theta[-1]) if evidence.n_noise else math.nan
     first = settings.sparse_noise * noise if evidence.n_noise and process.all_parts else None
     bound = bound.with_log_scales(theta[: process.n_scales])
-    return LearnedScales(bound, value, noise, first, irrelevant, process, theta, most, rows)
+    return LearnedScales(bound, value, noise, first, irrelevant, search.process_on_host(), theta, most, rows)
 
 
 class _Search:
     """The steps of a search.
 
+    there : the rows on a device that computes what has more than `settings.few_rows` rows; None if there is none.
     trial, process : Gaussian processes with exact covariance, on few rows and on up to `settings.rows` rows.
     unit : log of the expected variance of f.  bounds : least and largest θ (θ, 2).
     widest : log η of functions of the largest width.
     """
 
     def __init__(
-        self, space: ScaleSpace, evidence: Evidence, settings: ScaleSearchSettings, monitor: FitMonitor
+        self,
+        space: ScaleSpace,
+        evidence: Evidence,
+        settings: ScaleSearchSettings,
+        monitor: FitMonitor,
+        there: Array | None,
     ) -> None:
         self.space, self.bound, self.X = space, space.bound, space.X
-        self.evidence, self.settings, self.monitor = evidence, settings, monitor
+        self.evidence, self.settings, self.monitor, self.there = evidence, settings, monitor, there
         self.steps_taken, self.distinct = 0, np.arange(len(self.X))
         if isinstance(evidence, GaussianEvidence):  # copies of a row would be taken for rows without noise
             rows = np.column_stack([self.X, evidence.y])
@@ -292,8 +315,18 @@ class _Search:
     def _process(self, n: int, m: int | None = None) -> GaussianProcess:
         """The Gaussian process of up to n rows, exact or by a subset of regressors at m centres."""
         rows = self.spread(n)
-        Z = None if m is None else self.X[self.spread(m)]
-        return GaussianProcess(self.bound, self.X[rows], self.evidence.of_rows(rows), Z, self.settings)
+        if self.there is None or len(rows) <= self.settings.few_rows:
+            return self._process_of(self.X, rows, m)
+        return self._process_of(self.there, rows, m)
+
+    def process_on_host(self) -> GaussianProcess:
+        """`process` with its rows on the host."""
+        return self.process if self.there is None else self._process_of(self.X, self.spread(self.settings.rows), None)
+
+    def _process_of(self, X: Array, rows: np.ndarray, m: int | None) -> GaussianProcess:
+        """The Gaussian process of these rows of X, where X is."""
+        Z, evidence = None if m is None else rows_at(X, self.spread(m)), self.evidence.of_rows(rows).beside(X)
+        return GaussianProcess(self.bound, rows_at(X, rows), evidence, Z, self.settings)
 
     def _theta(self, log_scales: np.ndarray, log_shares: float | np.ndarray, log_beta: float) -> np.ndarray:
         """θ of these scales, shares and noise precision; the last only if the noise is estimated."""
