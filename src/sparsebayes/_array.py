@@ -168,9 +168,9 @@ def without_picked(A: Array, J: Array) -> Array:
 
 
 def zeroed(x: Array, J: np.ndarray) -> Array:
-    """x (n,), the caller's own, with 0 at the positions J."""
+    """x (n,), the caller's own numbers or mask, with 0 or False at the positions J."""
     if is_numpy(x):
-        x[J] = 0.0
+        x[J] = 0
         return x
     mask = np.zeros(x.shape[0], dtype=bool)
     mask[J] = True
@@ -317,6 +317,16 @@ def detached(x: Array) -> Array:
 def is_strict(x: Any) -> bool:
     """Whether x is an array of array-api-strict, which stands for any other library in tests."""
     return array_api_compat.is_array_api_obj(x) and array_api_compat.is_array_api_strict_namespace(namespace(x))
+
+
+def all_finite(x: Array) -> bool:
+    """Whether x holds neither NaN nor infinity; an array on a GPU is looked at in blocks of rows, without a copy."""
+    xp = namespace(x)
+    if not on_accelerator(x) or x.ndim == 0:
+        return bool(xp.all(xp.isfinite(x)))
+    step = max(1, DEVICE_BLOCK * x.shape[0] // max(1, math.prod(x.shape)))
+    finite = [xp.all(xp.isfinite(x[start : start + step, ...])) for start in range(0, x.shape[0], step)]
+    return bool(xp.all(xp.stack(finite))) if finite else True
 
 
 def cholesky(A: Array) -> Array:

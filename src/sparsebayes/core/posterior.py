@@ -218,8 +218,7 @@ class Scores:
         Q = beta * (quadratic.h - xa.combined_rows(state.mean, rows))
         self.whitened = xa.lower_times(state.inverse_factor, rows)  # in place of the rows
         self._factors(state, Q)
-        alpha = problem.prior.maximise(self.S, self.q, beta, problem.unit)
-        self.alpha = quadratic.xp.where(self.free, alpha, math.inf)
+        self.alpha = quadratic.xp.where(self.free, problem.prior.maximise(self.S, self.q, beta, problem.unit), math.inf)
         self.gain = problem.prior.gain(self.alpha, self.S, self.q, beta, problem.unit)
 
     @cached_property
@@ -234,10 +233,8 @@ class Scores:
 
     def _factors(self, state: State, Q: Array) -> None:
         """S, Q and q of every function, and which could be added."""
-        beta, xp, outside = state.beta, xa.namespace(Q), np.ones(state.problem.size, dtype=bool)
-        outside[state.J] = False
-        explained = xa.column_squares(self.whitened)
-        outside = xp.asarray(outside, device=xa.device(Q))
+        beta, xp, explained = state.beta, xa.namespace(Q), xa.column_squares(self.whitened)
+        outside = xa.zeroed(xp.ones(state.problem.size, dtype=xp.bool, device=xa.device(Q)), state.J)
         self.free = outside & (beta * explained < 1 - SPANNED)
         self.S = xp.where(self.free, beta - beta**2 * explained, beta)
         self.Q = xp.where(outside if Q.ndim == 1 else outside[:, None], Q, xp.zeros_like(Q))

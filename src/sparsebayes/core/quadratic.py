@@ -51,8 +51,7 @@ class Restriction:
 
     def keep(self, positions: Indices) -> Restriction:
         """The restriction to the functions at these positions of J."""
-        G = submatrix(self.G, positions, positions)
-        return Restriction(self.J[positions], take(self.h, positions), G)
+        return Restriction(self.J[positions], take(self.h, positions), submatrix(self.G, positions, positions))
 
 
 class Quadratic(ABC):

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from sparsebayes._array import Array, asfloat64, namespace, to_numpy
+from sparsebayes._threads import few_threads
 from sparsebayes.core.posterior import SMALL_RESIDUAL, State
 from sparsebayes.core.solver import Solution, Solver
 from sparsebayes.groups.rescaled import Rescaled
@@ -93,7 +94,8 @@ def noise_of_each(solution: Solution, solver: Solver, monitor: FitMonitor, squar
             break
         factor = factor * asfloat64(change, like=factor)
         problem = replace(state.problem, quadratic=Rescaled(base, None, factor, squares))
-        solution = solver.solve(problem, monitor, problem.start(state.J, state.alpha, state.beta))
+        with few_threads():
+            solution = solver.solve(problem, monitor, problem.start(state.J, state.alpha, state.beta))
         state = solution.state
     return solution, factor
 

@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 
 from sparsebayes._array import Array, NotPositiveDefinite, take, to_numpy
+from sparsebayes._threads import few_threads
 from sparsebayes.core.newton import polish
 from sparsebayes.core.posterior import State
 from sparsebayes.core.solver import Effort, Solver, first_state
@@ -231,7 +232,8 @@ class LaplaceFit:
         """
 
         def chosen() -> list[Any]:
-            solution = self.solver.solve(self.modes.among_all(expansion), self.monitor.inner(), effort=effort)
+            with few_threads():
+                solution = self.solver.solve(self.modes.among_all(expansion), self.monitor.inner(), effort=effort)
             return [self._rough(solution.state, None, least), solution.converged]
 
         mode, complete = once(self.monitor, "choose", self._kept, chosen)
@@ -243,12 +245,13 @@ class LaplaceFit:
         growing = state.scores.best_gain > tol
         least = mode.objective + (tol if growing else settings.exchange_gain)
         most = max(settings.growth * state.size, settings.small)
-        improved = once(
-            self.monitor,
-            "improve",
-            Models(state.problem),
-            lambda: self.solver.solve(state.problem, self.monitor.inner(most), state, Effort.ROUND).state,
-        )
+        with few_threads():
+            improved = once(
+                self.monitor,
+                "improve",
+                Models(state.problem),
+                lambda: self.solver.solve(state.problem, self.monitor.inner(most), state, Effort.ROUND).state,
+            )
         if improved.size > most:
             improved = state
         if float(np.max(to_numpy(improved.reestimate_gain))) > tol:  # an α in the lower of its two modes

@@ -7,6 +7,7 @@ from abc import abstractmethod
 import numpy as np
 
 from sparsebayes._array import Array, Indices, is_numpy, submatrix, take
+from sparsebayes._threads import threads_of_rows
 from sparsebayes.core.quadratic import Products, Quadratic
 
 
@@ -47,7 +48,7 @@ class LazyQuadratic(Quadratic):
         missing = J[self._slot[J] == NEVER]
         if len(missing):
             self.batches.append(missing)
-            self._append(missing, self.products.rows(missing))
+            self._append(missing, self._fetched(missing))
         self._fetch_again(J)
         return take(self._store, self._slot[J])
 
@@ -61,7 +62,12 @@ class LazyQuadratic(Quadratic):
         """Hold the rows of these functions that were fetched before an interruption."""
         for k in np.unique(NEVER - 1 - self._slot[J]):
             if k >= 0:
-                self._append(self.batches[k], self.products.rows(self.batches[k]))
+                self._append(self.batches[k], self._fetched(self.batches[k]))
+
+    def _fetched(self, J: np.ndarray) -> Array:
+        """The rows J of G, by a pass over the data."""
+        with threads_of_rows():
+            return self.products.rows(J)
 
     def _append(self, J: np.ndarray, rows: Array) -> None:
         """Keep new rows of G; the store doubles, so that growing it costs O(1) copies of each row."""

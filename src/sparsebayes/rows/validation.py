@@ -11,6 +11,7 @@ from sklearn.utils.validation import column_or_1d
 
 from sparsebayes._array import (
     Array,
+    all_finite,
     asfloat64,
     count,
     device,
@@ -227,11 +228,9 @@ def require_finite(x: Any, name: str, first: int = 0) -> None:
     first : the number of the first row.
     """
     values = x.data if hasattr(x, "tocoo") else x
-    xp = namespace(values)
-    finite = xp.isfinite(values)
-    if bool(xp.all(finite)):
+    if all_finite(values):
         return
-    bad = ~to_numpy(finite)
+    bad = ~to_numpy(namespace(values).isfinite(values))
     row = int(x.tocoo().row[bad].min()) if hasattr(x, "tocoo") else int(np.argwhere(bad)[0, 0])
     raise ValueError(f"{name} contains NaN or infinity in row {first + row}; every value must be finite.")
 

@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sparsebayes import _array as xa
 from sparsebayes._checks import is_number, warn
+from sparsebayes._threads import few_threads
 from sparsebayes.core.fit import result_of
 from sparsebayes.core.noise import NOISE_FLOOR, Gaussian, GaussianNoise
 from sparsebayes.core.posterior import Problem, State
@@ -101,7 +102,8 @@ def identify_statistics(monitor: FitMonitor, quadratic: Quadratic, units: Units)
 def solve_problem(problem: Problem, units: Units, noise: NoiseOptions, solver: Solver, monitor: FitMonitor) -> Solution:
     """The solution of a problem; with a guess at the noise variance, functions are first selected at that."""
     code = Models(problem)
-    return once(monitor, "solution", code, lambda: _solved(problem, units, noise, solver, monitor))
+    with few_threads():
+        return once(monitor, "solution", code, lambda: _solved(problem, units, noise, solver, monitor))
 
 
 def _solved(problem: Problem, units: Units, noise: NoiseOptions, solver: Solver, monitor: FitMonitor) -> Solution:

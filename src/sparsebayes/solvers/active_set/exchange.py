@@ -173,7 +173,7 @@ def gains_of_swaps(into: Array, without: Removals | GroupRemovals) -> tuple[Arra
     state = without.state
     prior, beta = state.problem.prior, state.beta
     s, q = without.factors(into)
-    unit = namespace(state.problem.unit).take(state.problem.unit, into, axis=0)
+    unit = take(state.problem.unit, into)
     alpha = prior.maximise(s, q, beta, unit)
     gain = prior.gain(alpha, s, q, beta, unit) - state.keep_gain
     xp = namespace(gain)
