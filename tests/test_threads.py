@@ -1,5 +1,7 @@
 """Solvers and fits of few rows have one thread of BLAS, and the number of threads is as before afterwards."""
 
+import threading
+import time
 from contextlib import nullcontext
 
 import numpy as np
@@ -7,7 +9,8 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from sparsebayes import RelevanceVectorClassifier, RelevanceVectorRegressor, SparseBayesRegressor
-from sparsebayes._threads import FEW_ROWS, few_threads, threads_of_rows
+from sparsebayes._threads import FEW_ROWS, few_threads, in_parallel, threads_of_rows
+from sparsebayes.datasets import make_sinc2d
 from sparsebayes.rows.memory import ScaledRows
 
 
@@ -62,3 +65,42 @@ def test_nothing_changes_outside():
     before = threads()
     with threads_of_rows():
         assert threads() == before
+
+
+def test_pieces_in_parallel_are_used_in_order_and_leave_one_thread_to_each():
+    used, seen = [], []
+
+    def work(piece):
+        seen.append(set(threads()))
+        in_parallel(lambda inner: seen.append(threading.get_ident()), range(2), lambda nothing: None)
+        time.sleep(0.01 * (piece % 3))
+        return threading.get_ident(), piece
+
+    with threadpool_limits(2, user_api="blas"):
+        for context in (nullcontext, few_threads):
+            with context():
+                in_parallel(work, range(20), used.append)
+        assert threads() == [2] * len(threads())
+    assert [piece for _, piece in used] == [*range(20), *range(20)]
+    assert all(each == {1} for each in seen if isinstance(each, set))
+    assert len({ident for ident, _ in used}) > 1
+
+
+def test_an_error_in_a_piece_is_that_of_the_whole():
+    def work(piece):
+        return 1 / (piece - 3)
+
+    with threadpool_limits(2, user_api="blas"):
+        before = threads()
+        with pytest.raises(ZeroDivisionError):
+            in_parallel(work, range(20), lambda found: None)
+        assert threads() == before
+
+
+def test_a_kernel_machine_does_not_depend_on_the_number_of_threads():
+    X, y, _ = make_sinc2d(6000, 0.1, random_state=0)
+    evidence = []
+    for number in (1, 2):
+        with threadpool_limits(number, user_api="blas"):
+            evidence.append(RelevanceVectorRegressor(gamma=0.16).fit(X, y).log_evidence_)
+    assert evidence[0] == pytest.approx(evidence[1], rel=1e-12)

@@ -324,8 +324,8 @@ def all_finite(x: Array) -> bool:
     xp = namespace(x)
     if not on_accelerator(x) or x.ndim == 0:
         return bool(xp.all(xp.isfinite(x)))
-    step = max(1, DEVICE_BLOCK * x.shape[0] // max(1, math.prod(x.shape)))
-    finite = [xp.all(xp.isfinite(x[start : start + step, ...])) for start in range(0, x.shape[0], step)]
+    step, n = max(1, DEVICE_BLOCK * x.shape[0] // max(1, math.prod(x.shape))), x.shape[0]
+    finite = [xp.all(xp.isfinite(x[start : min(start + step, n), ...])) for start in range(0, n, step)]
     return bool(xp.all(xp.stack(finite))) if finite else True
 
 

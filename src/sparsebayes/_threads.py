@@ -1,33 +1,38 @@
 """Few threads of BLAS where work comes in many small products.
 
 A solver makes thousands of products of matrices of a hundred rows or so, which more threads only slow down: they wait
-for each other longer than they compute, and much longer if other work runs on the machine. Passes over many rows,
-kernel tiles and scoring passes are large products, and use all threads.
+for each other longer than they compute, and much longer if other work runs on the machine. Passes over many rows are
+large products, and use all threads. Kernel tiles and scoring passes come in blocks made for the cache, each of which
+has one thread.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
+Piece = TypeVar("Piece")
+Found = TypeVar("Found")
 FEW_ROWS = 5000  # up to so many rows all products of a fit are small
 
 
-_limits: ContextVar[tuple[Any, ...]] = ContextVar(
-    "limits", default=()
-)  # those of the `few_threads` around, outermost first
+# the limits of the `few_threads` around, the outermost first, and how many threads BLAS had before each
+_limits: ContextVar[tuple[tuple[Any, int], ...]] = ContextVar("limits", default=())
 
 
 @contextmanager
 def few_threads() -> Iterator[None]:
     """A context in which BLAS has one thread."""
+    before = _threads_of_blas()
     limit = _one_thread()
-    around = _limits.set((*_limits.get(), limit))
+    around = _limits.set((*_limits.get(), (limit, before)))
     try:
         yield
     finally:
@@ -41,7 +46,7 @@ def threads_of_rows() -> Iterator[None]:
     if not _limits.get():
         yield
         return
-    *outer, limit = _limits.get()
+    *outer, (limit, _) = _limits.get()
     limit.restore_original_limits()
     around = _limits.set(tuple(outer))
     try:
@@ -51,9 +56,43 @@ def threads_of_rows() -> Iterator[None]:
         _one_thread()
 
 
+def in_parallel(
+    work: Callable[[Piece], Found], pieces: Sequence[Piece], use: Callable[[Found], Any], parallel: bool = True
+) -> None:
+    """Give what `work` makes of each piece to `use`, in the order of the pieces, so that sums do not depend on threads.
+
+    The pieces are worked on by as many threads of Python as BLAS has, from before the innermost `few_threads`; BLAS
+    has one meanwhile. Small products gain more by this than by threads within them.
+
+    parallel : whether there is anything to gain; there is not for arrays on a GPU.
+    """
+    workers = min(_limits.get()[-1][1] if _limits.get() else _threads_of_blas(), len(pieces)) if parallel else 1
+    if workers <= 1:
+        for piece in pieces:
+            use(work(piece))
+        return
+    waiting: deque[Future[Found]] = deque()
+    pool = ThreadPoolExecutor(workers)
+    try:
+        with few_threads(), few_threads():  # the second leaves one thread to what `work` might give out in turn
+            for piece in pieces:
+                waiting.append(pool.submit(copy_context().run, work, piece))
+                if len(waiting) > 2 * workers:  # so that few results wait in memory
+                    use(waiting.popleft().result())
+            while waiting:
+                use(waiting.popleft().result())
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
 def _one_thread() -> Any:
     """Give BLAS one thread; what is returned can restore the number of before."""
     return _controller().limit(limits=1, user_api="blas")
+
+
+def _threads_of_blas() -> int:
+    """How many threads BLAS has now."""
+    return max((each.num_threads for each in _controller().select(user_api="blas").lib_controllers), default=1)
 
 
 def threads_for(rows: int | None) -> AbstractContextManager[Any]:

@@ -80,7 +80,7 @@ def test_statistics_through_a_factor_are_the_same(backend):
                 own.kept,
                 2,
             )
-            for quadratic, own in low.blocks(J, ALPHA, blocks, np.asarray([9]))
+            for quadratic, own in map(low.problems(J, ALPHA, blocks, np.asarray([9])), blocks)
         ]
         batch = best_of(collected(scores), 3, one_each=False)
         found.append((small.h, small.G, units.norms, batch.additions, batch.predicted, batch.substitutes, batch.ratio))
@@ -96,7 +96,7 @@ def test_sampled_curvature_is_the_same(most, backend):
     found = []
     for asarray in (np.asarray, backend.asarray):
         columns = TrueColumns(_operator(kernel, asarray(X), NEVER_FITS), asarray(y), None, True)
-        ((quadratic, units),) = SampledCurvature(columns, most).blocks(J, weights, [block], np.asarray([9]))
+        quadratic, units = SampledCurvature(columns, most).problems(J, weights, [block], np.asarray([9]))(block)
         every, few = (columns.adjoint(W, columns.t) for W in (np.arange(60), block))
         found.append((quadratic.h, quadratic.G, units.norms, columns.residual(J, weights), every, few))
     for expected, own in zip(*found, strict=True):

@@ -47,7 +47,7 @@ def _both(seed, weighted, center, strip=10**6, N=80):
 
 def _block(statistics, J, weights, block, skipped=NOTHING):
     """The statistics of a single block."""
-    (found,) = statistics.blocks(J, weights, [block], skipped)
+    found = statistics.problems(J, weights, [block], skipped)(block)
     return found
 
 
@@ -112,7 +112,8 @@ def test_several_blocks_are_parts_of_one(which):
     J, weights, block = np.asarray([40, 3, 21]), np.asarray([0.3, -1.0, 2.0]), np.arange(2, 70, 3)
     whole, units = _block(statistics, J, weights, block)
     first = 3
-    for quadratic, own in statistics.blocks(J, weights, [block[:10], block[10:]], NOTHING):
+    parts = [block[:10], block[10:]]
+    for quadratic, own in map(statistics.problems(J, weights, parts, NOTHING), parts):
         where = np.append(np.arange(3), np.arange(first, first + len(own.kept) - 3))
         first += len(own.kept) - 3
         assert_array_equal(own.kept, units.kept[where])

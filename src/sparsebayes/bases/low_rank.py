@@ -30,6 +30,7 @@ from sparsebayes._array import (
     columns_at,
     device,
     gathered,
+    is_numpy,
     namespace,
     solver_of_lower,
     take,
@@ -38,6 +39,7 @@ from sparsebayes._array import (
     zeroed,
 )
 from sparsebayes._sketches import draw_keys, smallest
+from sparsebayes._threads import in_parallel
 from sparsebayes.bases.operators import LOW_RANK, LowRankSettings, Operator, block_means_and_norms
 
 if TYPE_CHECKING:
@@ -233,12 +235,20 @@ class _GrowingFactor:
         known, left = columns_at(self.L[:r, ...], found), []
         solve = solver_of_lower(corner, like=self.L)
         strip = together(self.settings.strip_elements, self.L)
-        for part in gen_batches(int(self.L.shape[1]), max(1, strip // (r + size))):
-            columns = self.operator.block(found, part)
-            columns -= known.T @ self.L[:r, part]
-            columns = solve(columns)
-            self.L = assigned(self.L, (slice(r, r + size), part), columns)
-            left.append(self.residual[part] - column_squares(columns))
+
+        def columns(part: slice) -> tuple[slice, Array]:
+            block = self.operator.block(found, part)
+            block -= known.T @ self.L[:r, part]
+            return part, solve(block)
+
+        def keep(solved: tuple[slice, Array]) -> None:
+            part, block = solved
+            self.L = assigned(self.L, (slice(r, r + size), part), block)
+            left.append(self.residual[part] - column_squares(block))
+
+        in_parallel(
+            columns, list(gen_batches(int(self.L.shape[1]), max(1, strip // (r + size)))), keep, is_numpy(self.L)
+        )
         self.residual = namespace(*left).concat(left)
         self.residual = zeroed(self.residual, found)
         self.pivots = np.concatenate([self.pivots, found])

@@ -23,6 +23,7 @@ from sparsebayes._array import (
     at_least,
     gathered,
     increased,
+    is_numpy,
     namespace,
     on_accelerator,
     rows_at,
@@ -31,6 +32,7 @@ from sparsebayes._array import (
     to_numpy,
     together,
 )
+from sparsebayes._threads import in_parallel
 from sparsebayes.bases.kernel_operator import KernelOperator
 from sparsebayes.core.quadratic import DenseQuadratic, Products, Quadratic
 from sparsebayes.core.units import Units, without_constants
@@ -96,12 +98,17 @@ class TrueColumns:
         nothing = asfloat64(np.zeros(len(W)), like=self.t)
         guess = self._guess(W) if units.center else nothing
         totals, h, G = nothing + 0.0, nothing + 0.0, nothing[:, None] * nothing[None, :]
-        for rows in gen_batches(int(self.t.shape[0]), max(1, self.strip // len(W))):
+
+        def moments(rows: slice) -> tuple[Array, ...]:
             block = self.operator.block(rows, W) - guess
             block *= root[rows][:, None]
-            totals += root[rows] @ block
-            h += (root[rows] * self.t[rows]) @ block
-            G += block.T @ block
+            return root[rows] @ block, (root[rows] * self.t[rows]) @ block, block.T @ block
+
+        def add(found: tuple[Array, ...]) -> None:
+            nonlocal totals, h, G
+            totals, h, G = totals + found[0], h + found[1], G + found[2]
+
+        in_parallel(moments, self._strips(len(W)), add, is_numpy(self.t))
         drift = totals / units.n if units.center else nothing
         G -= units.n * drift[:, None] * drift[None, :]
         return guess + drift, h, G  # Σ w t = 0 with an intercept, so h needs no correction
@@ -114,9 +121,16 @@ class TrueColumns:
 
     def residual(self, J: np.ndarray, weights: np.ndarray) -> Array:
         """t − Φ_J w of the scaled target, (N,), about its mean with an intercept."""
-        batches, w = gen_batches(int(self.t.shape[0]), max(1, self.strip // len(J))), asfloat64(weights, like=self.t)
-        residual = self.t - self.xp.concat([self.operator.block(rows, J) @ w for rows in batches])
+        w, pieces = asfloat64(weights, like=self.t), list[Array]()
+        in_parallel(
+            lambda rows: self.operator.block(rows, J) @ w, self._strips(len(J)), pieces.append, is_numpy(self.t)
+        )
+        residual = self.t - self.xp.concat(pieces)
         return residual - self.counts @ residual / self.units.n if self.units.center else residual
+
+    def _strips(self, functions: int) -> list[slice]:
+        """The rows in strips, for so many functions."""
+        return list(gen_batches(int(self.t.shape[0]), max(1, self.strip // functions)))
 
     def adjoint(self, W: np.ndarray, v: Array) -> Array:
         """Φ_Wᵀv for v (N,) and distinct functions W, ascending, at the positions W of a vector of all functions, (M,).
@@ -127,12 +141,22 @@ class TrueColumns:
         halves = self.operator.symmetric and len(W) >= SYMMETRIC * M
         functions = np.arange(M) if halves else W
         products = asfloat64(np.zeros(len(functions)), like=v)
-        for few in gen_batches(len(functions), piece):
+
+        def of_piece(few: slice) -> Array:
+            """What these functions add to the products of the first few.stop of them."""
+            own = products[: few.stop] * 0.0
             for rows in gen_batches(few.stop if halves else N, piece):
                 block = self.operator.block(rows, few if halves else functions[few])
-                products = increased(products, few, v[rows] @ block)
+                own = increased(own, few, v[rows] @ block)
                 if halves and rows.start < few.start:
-                    products = increased(products, rows, block @ v[few])
+                    own = increased(own, rows, block @ v[few])
+            return own
+
+        def add(own: Array) -> None:
+            nonlocal products
+            products = increased(products, slice(0, int(own.shape[0])), own)
+
+        in_parallel(of_piece, list(gen_batches(len(functions), piece)), add, is_numpy(v))
         return products if halves else scattered(products, functions, M)
 
 

@@ -10,7 +10,7 @@ within √(R_mm Σ_n R_nn), R = K − LLᵀ (see `bases.low_rank`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import scipy.linalg
@@ -24,12 +24,14 @@ from sparsebayes._array import (
     column_squares,
     columns_at,
     gathered,
+    is_numpy,
     lower_transposed_times,
     namespace,
     products_beside,
     to_numpy,
     together,
 )
+from sparsebayes._threads import in_parallel
 from sparsebayes.bases.low_rank import LowRankOperator
 from sparsebayes.large_kernels.columns import Statistics, TrueColumns, norms_of
 from sparsebayes.rows.scaled import usable
@@ -55,13 +57,25 @@ class LowRankStatistics:
         nothing = asfloat64(np.zeros(r), like=self.L)
         middle = self.L @ columns.counts / units.n if units.center else nothing
         self.C, self.c, root = nothing[:, None] * nothing[None, :], nothing + 0.0, xp.sqrt(columns.counts)
-        for part in strips:
+
+        def products(part: slice) -> tuple[Array, Array]:
             L = (self.L[:, part] - middle[:, None]) * root[part]
-            self.C += L @ L.T
-            self.c += L @ (root[part] * columns.t[part])
+            return L @ L.T, L @ (root[part] * columns.t[part])
+
+        def add(found: tuple[Array, Array]) -> None:
+            self.C += found[0]
+            self.c += found[1]
+
+        in_parallel(products, strips, add, is_numpy(self.L))
         self.root = asfloat64(_root(to_numpy(self.C)), like=self.L)
         means = middle @ self.L
-        squares = [column_squares(lower_transposed_times(self.root, self.L[:, part])) for part in strips]
+        squares: list[Array] = []
+        in_parallel(
+            lambda part: column_squares(lower_transposed_times(self.root, self.L[:, part])),
+            strips,
+            squares.append,
+            is_numpy(self.L),
+        )
         self.means, norms = gathered(means, norms_of(xp.concat(squares), means, units.n))
         self.norms = columns.candidates * norms
 
@@ -79,21 +93,24 @@ class LowRankStatistics:
         units = self.columns.units.with_columns(W, norms, self.means[W])
         return self.columns.quadratic(h / norms, G), units
 
-    def blocks(
+    def problems(
         self, J: np.ndarray, weights: np.ndarray, blocks: Sequence[np.ndarray], skipped: np.ndarray
-    ) -> Iterator[Statistics]:
-        """The problem of J and each block, with the rows J of G; it does not depend on the weights."""
+    ) -> Callable[[np.ndarray], Statistics]:
+        """The problem of J and any block, with the rows J of G; it does not depend on the weights."""
         active, xp = columns_at(self.L, J), namespace(self.L)
         left = (self.C @ (active / asfloat64(self.norms[J], like=active))).T
         barred = self.columns.barred(J, skipped) | (self.norms <= 0)
-        for block in blocks:
+
+        def problem(block: np.ndarray) -> Statistics:
             L, W = columns_at(self.L, _as_slice(block)), np.append(J, block)
             norms = np.append(self.norms[J], np.where(barred[block], np.inf, self.norms[block]))
             norms, means = (asfloat64(x, like=L) for x in (norms, self.means[W]))
             G = products_beside(left, active, L)
             G /= norms
             h = xp.concat([self.c @ active, self.c @ L]) / norms
-            yield self.columns.quadratic(h, G), self.columns.units.with_columns(W, norms, means)
+            return self.columns.quadratic(h, G), self.columns.units.with_columns(W, norms, means)
+
+        return problem
 
 
 def _root(C: np.ndarray) -> np.ndarray:

@@ -14,6 +14,7 @@ import numpy as np
 
 from sparsebayes._array import Array, rows_at
 from sparsebayes._sketches import smallest, uniform
+from sparsebayes._threads import few_threads, threads_of_rows
 from sparsebayes.bases.kernel_operator import KernelOperator
 from sparsebayes.bases.low_rank import LowRankOperator
 from sparsebayes.bases.operators import LOW_RANK, LowRankSettings
@@ -83,6 +84,10 @@ class KernelPath:
             The fitted model, under the true kernel and in the units of the data. Its certificate counts all
             candidates; their scores are not held unless the matrix is formed.
         """
+        with few_threads():  # what is large comes in blocks, which are worked on in parallel
+            return self._fitted(prior, solver, monitor)
+
+    def _fitted(self, prior: Prior, solver: Solver, monitor: FitMonitor) -> Result:
         free = unlimited(solver)
         search, model = self._search_by_columns(prior, _without_search(free), monitor), None
         for tolerance in self.settings.tolerances if self._suits_low_rank(free) else ():
@@ -96,7 +101,8 @@ class KernelPath:
             del factor  # memory, before the next
         if self.operator.fits:
             monitor.path = []  # not that of a search by low rank, if there was one
-            statistics = on_host(*summarise(self.operator.dense(), self.t, self.weights, self.fit_intercept))
+            with threads_of_rows():
+                statistics = on_host(*summarise(self.operator.dense(), self.t, self.weights, self.fit_intercept))
             return result_beside(solve_regression(*statistics, self.noise, prior, solver, monitor), self.operator.X)
         return self._result(_within_limit(search, _by_columns(search), solver), monitor)
 

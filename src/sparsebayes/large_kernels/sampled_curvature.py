@@ -16,7 +16,7 @@ gain is more often overestimated than overlooked.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from sklearn.utils import gen_batches
@@ -54,16 +54,17 @@ class SampledCurvature:
         """The problem of the functions W alone, from all the rows."""
         return self.columns.subset(W)
 
-    def blocks(
+    def problems(
         self, J: np.ndarray, weights: np.ndarray, blocks: Sequence[np.ndarray], skipped: np.ndarray
-    ) -> Iterator[Statistics]:
-        """The problem of J and each block around these weights of the functions J, with the rows J of G."""
+    ) -> Callable[[np.ndarray], Statistics]:
+        """The problem of J and each of these blocks around these weights of the functions J, with the rows J of G."""
         columns, first, xp = self.columns, len(J), self.columns.xp
         residual = columns.counts * columns.residual(J, weights)
         slopes = columns.adjoint(np.unique(np.concatenate([J, *blocks])), residual)
         active, active_squares, active_means = self._scaled_columns(J)
         corner, barred, w = active.T @ active, columns.barred(J, skipped), asfloat64(weights, like=active)
-        for block in blocks:
+
+        def problem(block: np.ndarray) -> Statistics:
             side, squares, means = self._against(active, block)
             squares, means = xp.concat([active_squares, squares]), xp.concat([active_means, means])
             norms, W = norms_of(squares, means, columns.units.n), np.append(J, block)
@@ -74,7 +75,9 @@ class SampledCurvature:
             G /= norms[:first][:, None]
             G /= norms
             h = rows_at(slopes, W) / norms + (w * norms[:first]) @ G
-            yield columns.quadratic(h, G), columns.units.with_columns(W, norms, means)
+            return columns.quadratic(h, G), columns.units.with_columns(W, norms, means)
+
+        return problem
 
     def _against(self, active: Array, block: np.ndarray) -> tuple[Array, ...]:
         """Products of the active functions with a block (S, n), squares and means of the block, sampled."""

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from sparsebayes._array import asfloat64, take, together
-from sparsebayes._threads import few_threads
+from sparsebayes._array import asfloat64, is_numpy, take, together
+from sparsebayes._threads import in_parallel
 from sparsebayes.core.newton import maximise_jointly
 from sparsebayes.core.noise import GaussianNoise
 from sparsebayes.core.posterior import Problem, State
@@ -26,7 +26,7 @@ from sparsebayes.core.units import Units
 from sparsebayes.large_kernels.columns import TrueColumns
 from sparsebayes.large_kernels.low_rank import LowRankStatistics
 from sparsebayes.large_kernels.sampled_curvature import SampledCurvature
-from sparsebayes.large_kernels.scoring import CandidateBatch, best_of, collected, score_block
+from sparsebayes.large_kernels.scoring import BlockScores, CandidateBatch, best_of, collected, score_block
 from sparsebayes.large_kernels.settings import Pace, WorkingSetSettings
 from sparsebayes.solvers.certificate import Certificate, certify
 from sparsebayes.solvers.sized import Sized
@@ -126,8 +126,7 @@ class WorkingSetSearch:
     def initialise(self, functions: np.ndarray, effort: Effort) -> Model:
         """A first model chosen from these functions."""
         quadratic, units = self.scored.subset(np.sort(functions))
-        with few_threads():
-            state = self.solver.solve(self._problem(quadratic, units), self.monitor, effort=effort).state
+        state = self.solver.solve(self._problem(quadratic, units), self.monitor, effort=effort).state
         return self._noted(state, units)
 
     def exchange(self, model: Model) -> Model:
@@ -176,8 +175,7 @@ class WorkingSetSearch:
         start = self._moved(model, self.columns, self._working_set(model, batch, 1))
         difference, unchanged, reached = abs(start.state.objective - model.state.objective), 0, -np.inf
         for remaining in reversed(range(self.pace.passes)):
-            with few_threads():
-                solution = self.solver.solve(start.state.problem, self.monitor, start.state)
+            solution = self.solver.solve(start.state.problem, self.monitor, start.state)
             model = self._noted(solution.state, start.units)
             unchanged = 0 if model.state.objective > reached + settings.settled_gain else unchanged + 1
             reached = model.state.objective
@@ -200,16 +198,14 @@ class WorkingSetSearch:
         """
         if end.model.state.size <= sized.most:
             return end
-        with few_threads():
-            solution = sized.limited(Solution(end.model.state, end.converged), self.monitor)
+        solution = sized.limited(Solution(end.model.state, end.converged), self.monitor)
         model = self._noted(solution.state, end.model.units)
         batch = self.score(model, self.every)
         for _ in range(self.pace.passes):
             if not (batch.swap > self.settings.settled_gain and self.monitor.going):
                 break
             start = self._moved(model, self.columns, self._working_set(model, batch, self.pace.substitutes))
-            with few_threads():
-                solution = sized.improved(start.state, self.monitor)
+            solution = sized.improved(start.state, self.monitor)
             gain = solution.state.objective - start.state.objective
             model = self._noted(solution.state, start.units)
             batch = self.score(model, self.every)
@@ -225,21 +221,24 @@ class WorkingSetSearch:
     def _scored(self, model: Model, candidates: Any, skipped: np.ndarray) -> CandidateBatch:
         active, settings = model.functions, self.settings
         elements = together(settings.block_elements, self.scored.beside)
-        blocks = _blocks(candidates, elements // len(active))
-        scores = []
-        for quadratic, units in self.scored.blocks(active, model.weights, blocks, skipped):
+        blocks, scores = _blocks(candidates, elements // len(active)), list[BlockScores]()
+        problem = self.scored.problems(active, model.weights, blocks, skipped)
+
+        def scored(block: np.ndarray) -> BlockScores:
+            quadratic, units = problem(block)
             state = model.carried(self._problem(quadratic, units), units, np.arange(len(active)))
-            scores.append(score_block(state, units.kept, self.remembered))
+            return score_block(state, units.kept, self.remembered)
+
+        in_parallel(scored, blocks, scores.append, is_numpy(self.scored.beside))
         self.monitor.note("scored", len(candidates), model.state)
         return best_of(collected(scores), self.remembered, one_each=self.many)
 
     def _round(self, model: Model, batch: CandidateBatch, effort: Effort) -> tuple[Model, float]:
         """What the solver makes of a batch, and the nats that gains."""
         start = self._moved(model, self.scored, self._working_set(model, batch, self.pace.substitutes))
-        with few_threads():
-            state = self.solver.solve(start.state.problem, self.monitor, start.state, effort).state
-            if self.pace.effort < Effort.FULL:  # the fewer functions, the less the next scoring pass costs
-                state = maximise_jointly(state, self.settings.rough_gain, self.settings.steps_after_round)
+        state = self.solver.solve(start.state.problem, self.monitor, start.state, effort).state
+        if self.pace.effort < Effort.FULL:  # the fewer functions, the less the next scoring pass costs
+            state = maximise_jointly(state, self.settings.rough_gain, self.settings.steps_after_round)
         return self._noted(state, start.units), state.objective - start.state.objective
 
     def _recommended(self, model: Model, batch: CandidateBatch) -> tuple[Model, float]:
