@@ -23,6 +23,11 @@ class Backend:
     array_type: type
     device: str
 
+    @property
+    def is_read_by_numpy(self) -> bool:
+        """Whether NumPy reads these arrays without being told to: JAX's from a GPU as well, torch's from the host."""
+        return self.name in ("numpy", "jax") or (self.name == "torch" and self.device == "cpu")
+
     def is_own(self, x: Any) -> bool:
         """Whether x is an array of this library, on the device of the tests."""
         if not isinstance(x, self.array_type):

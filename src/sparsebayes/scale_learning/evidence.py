@@ -15,7 +15,6 @@ from sparsebayes._array import (
     Array,
     NotPositiveDefinite,
     add_diagonal,
-    asfloat64,
     beside,
     cholesky,
     diagonal,
@@ -24,7 +23,6 @@ from sparsebayes._array import (
     namespace,
     outer,
     row_squares,
-    to_numpy,
     triangular_inverse,
 )
 
@@ -149,12 +147,12 @@ class GaussianEvidence(Evidence):
         by_beta = 0.5 * copies - float(diagonal(G) @ (1 / (beta * self.counts)))
         return value - 0.5 * inner(y, a), G, np.asarray([by_beta] * self.n_noise)
 
-    def subset_of_regressors(self, U: Array, log_beta: np.ndarray) -> tuple[float, Array, np.ndarray, np.ndarray]:
+    def subset_of_regressors(self, U: Array, log_beta: np.ndarray) -> tuple[float, Array, Array, np.ndarray]:
         """L for f = Uu with u ~ N(0, I_m), ∂L/∂U, E[uuᵀ] and the derivative of L by log β.
 
         Σ = (I + βUᵀU)⁻¹, μ = βΣUᵀy, E[uuᵀ] = Σ + μμᵀ, ∂L/∂U = β[(y − Uμ)μᵀ − UΣ] [T01, eq. 54], with every row
-        counted as often as `counts` says. With an intercept the mean is taken out of y, and of U in place. What has
-        N rows stays beside U; Σ, μ and E[uuᵀ] are on the host.
+        counted as often as `counts` says. With an intercept the mean is taken out of y, and of U in place. All
+        arrays stay beside U.
         """
         beta, counts, total, y = self.precision(log_beta), self.counts, self.total, self.y
         n = total - 1 if self.center else total
@@ -162,18 +160,15 @@ class GaussianEvidence(Evidence):
             y = y - counts @ y / total
             U -= counts @ U / total
         weighted = counts[:, None] * U
-        Sigma, log_det = inverse_of(np.eye(U.shape[1]) + beta * to_numpy(weighted.T @ U))
-        mean = beta * (Sigma @ to_numpy(weighted.T @ y))
-        there, Sigma_there = asfloat64(mean, like=U), asfloat64(Sigma, like=U)
-        residual = y - U @ there
+        Sigma, log_det = inverse_of(add_diagonal(beta * (weighted.T @ U), 1.0))
+        mean = beta * (Sigma @ (weighted.T @ y))
+        residual = y - U @ mean
         misfit = beta * float(counts @ row_squares(residual))
         value = 0.5 * (n * math.log(beta / (2 * math.pi)) - misfit - inner(mean, mean) - log_det)
         value -= 0.5 * math.log(total) if self.center else 0.0
-        across = (
-            (counts * residual)[:, None] * there[None, :] if y.ndim == 1 else (counts[:, None] * residual) @ there.T
-        )
-        by_U = beta * (across - weighted @ Sigma_there)
-        by_beta = 0.5 * (n - misfit - (len(mean) - float(np.trace(Sigma))))
+        across = (counts * residual)[:, None] * mean[None, :] if y.ndim == 1 else (counts[:, None] * residual) @ mean.T
+        by_U = beta * (across - weighted @ Sigma)
+        by_beta = 0.5 * (n - misfit - (mean.shape[0] - float(namespace(U).sum(diagonal(Sigma)))))
         return value, by_U, Sigma + outer(mean), np.asarray([by_beta] * self.n_noise)
 
     def whitened(self, K: np.ndarray, log_beta: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

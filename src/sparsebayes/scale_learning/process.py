@@ -36,19 +36,21 @@ from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
-from scipy.linalg import cholesky, solve_triangular
+import scipy.linalg
+from scipy.linalg import solve_triangular
 
 from sparsebayes._array import (
     Array,
     NotPositiveDefinite,
     add_diagonal,
     asfloat64,
+    cholesky,
     diagonal,
     flat_inner,
     is_numpy,
     namespace,
     row_squares,
-    to_numpy,
+    triangular_inverse,
 )
 from sparsebayes.bases import BoundBasis
 from sparsebayes.scale_learning.evidence import CONSTANT, Evidence
@@ -129,15 +131,18 @@ class PartAt:
 
     @cached_property
     def R(self) -> np.ndarray:
-        """The upper factor of V = k(Z, Z) = RᵀR; only of a covariance."""
-        V = to_numpy(self.bound(self.part.Z))
-        V = add_diagonal(np.array(V), self.part.jitter * float(V.diagonal().mean()))
-        return cholesky(V, lower=False, check_finite=False)
+        """The upper factor of V = k(Z, Z) = RᵀR; only of a covariance, on the host."""
+        return scipy.linalg.cholesky(self._of_centres(), lower=False, check_finite=False)
 
     @cached_property
     def R_inverse(self) -> Array:
-        """R⁻¹ where the rows are, for libraries without triangular solves."""
-        return asfloat64(solve_triangular(self.R, np.eye(len(self.R)), check_finite=False), like=self.part.X)
+        """R⁻¹ on a device, for libraries without triangular solves."""
+        return triangular_inverse(cholesky(self._of_centres())).T
+
+    def _of_centres(self) -> Array:
+        """V = k(Z, Z), with the jitter."""
+        V = self.bound(self.part.Z)
+        return add_diagonal(namespace(V).asarray(V, copy=True), self.part.jitter * _mean_diagonal(V))
 
     @cached_property
     def U(self) -> Array:
@@ -147,21 +152,23 @@ class PartAt:
             return U
         return solve_triangular(self.R, U.T, trans="T", check_finite=False).T if is_numpy(U) else U @ self.R_inverse
 
-    def gradient_by_U(self, D: Array, moments: np.ndarray) -> tuple[np.ndarray, float]:
+    def gradient_by_U(self, D: Array, moments: Array) -> tuple[np.ndarray, float]:
         """∂L/∂ log η and ∂L/∂ log s, from D = ∂L/∂U and moments = E[uuᵀ] of the weights of U."""
         part, by_share, root = self.part, 0.5 * flat_inner(D, self.U), math.sqrt(self.share)
         if not part.n_scales:
             return np.zeros(0), by_share
         if not part.is_covariance:
             return self.bound.scale_gradient(part.X, D * (root / part.spreads)), by_share
+        excess = asfloat64(np.eye(int(moments.shape[0])), like=moments) - moments
         if is_numpy(D):
             by_functions = root * solve_triangular(self.R, D.T, check_finite=False).T
+            half = solve_triangular(self.R, excess, check_finite=False)
+            by_V = 0.5 * solve_triangular(self.R, half.T, check_finite=False)
         else:
             by_functions = root * (D @ self.R_inverse.T)
-        half = solve_triangular(self.R, np.eye(len(moments)) - moments, check_finite=False)
-        by_V = 0.5 * solve_triangular(self.R, half.T, check_finite=False)
+            by_V = 0.5 * (self.R_inverse @ (self.R_inverse @ excess).T)
         # the jitter on the diagonal of V moves with its mean
-        add_diagonal(by_V, part.jitter * float(np.trace(by_V)) / len(by_V))
+        by_V = add_diagonal(by_V, part.jitter * _mean_diagonal(by_V))
         by_scales = self.bound.scale_gradient(part.X, by_functions)
         return by_scales + self.bound.scale_gradient(part.Z, by_V), by_share
 

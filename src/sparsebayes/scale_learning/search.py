@@ -10,6 +10,7 @@ more than the largest: an input along which the kernel is so wide has no effect.
 from __future__ import annotations
 
 import math
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +18,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from sparsebayes._array import Array, is_numpy, on_accelerator, rows_at, rows_on_host, take, to_numpy
+from sparsebayes._threads import few_threads
 from sparsebayes.bases import BoundBasis
 from sparsebayes.scale_learning.evidence import Evidence, GaussianEvidence, spread_rows
 from sparsebayes.scale_learning.leave_one_out import LeaveOneOutPredictions, excess_of_outputs, excess_variance
@@ -147,7 +149,8 @@ def learn_scales(
     known = spread_rows(evidence.order, settings.many_rows)
     X = take(X, known)
     there = X if on_accelerator(X) else None
-    learned = _learned(bound, to_numpy(X), evidence.of_rows(known), settings, monitor, tied, there)
+    with nullcontext() if there is None else few_threads():  # what is large is computed on the device
+        learned = _learned(bound, to_numpy(X), evidence.of_rows(known), settings, monitor, tied, there)
     return replace(learned, rows=known[learned.rows])
 
 

@@ -39,9 +39,15 @@ class ScaleSpace:
         keys = [each.parameter if tied and each.per_input else each.name for each in self.scales]
         self.groups = [np.flatnonzero([key == each for each in keys]) for key in dict.fromkeys(keys)]
         self.tied = np.asarray([tied and each.per_input for each in self.scales], dtype=bool)
+        self._bounds: dict[float, np.ndarray] = {}
 
     def bounds(self, reach: float) -> np.ndarray:
         """The lowest and the highest log η (P, 2): widths from the smallest distance to `reach` times the largest."""
+        if reach not in self._bounds:  # distances among many rows take time
+            self._bounds[reach] = self._bounds_at(reach)
+        return self._bounds[reach].copy()
+
+    def _bounds_at(self, reach: float) -> np.ndarray:
         bounds = self.bound.log_scale_bounds(self.X, reach)
         further = self.bound.log_scale_bounds(self.X, 2 * reach)
         for group in self.groups:
