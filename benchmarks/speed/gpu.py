@@ -187,7 +187,7 @@ def adam_steps(X: torch.Tensor, y: torch.Tensor, steps: int) -> float:
         loss = -objective(model(X), y)
         loss.backward()
         optimiser.step()
-    return float(loss)
+    return float(loss.detach())
 
 
 def made_labels(n: int, M: int) -> tuple[np.ndarray, np.ndarray]:

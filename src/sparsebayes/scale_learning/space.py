@@ -39,26 +39,30 @@ class ScaleSpace:
         keys = [each.parameter if tied and each.per_input else each.name for each in self.scales]
         self.groups = [np.flatnonzero([key == each for each in keys]) for key in dict.fromkeys(keys)]
         self.tied = np.asarray([tied and each.per_input for each in self.scales], dtype=bool)
-        self._bounds: dict[float, np.ndarray] = {}
+        self._own: dict[float, np.ndarray] = {}  # distances among many rows take time
+        self._distances: dict[int, tuple[float, float]] = {}
 
     def bounds(self, reach: float) -> np.ndarray:
         """The lowest and the highest log η (P, 2): widths from the smallest distance to `reach` times the largest."""
-        if reach not in self._bounds:  # distances among many rows take time
-            self._bounds[reach] = self._bounds_at(reach)
-        return self._bounds[reach].copy()
-
-    def _bounds_at(self, reach: float) -> np.ndarray:
-        bounds = self.bound.log_scale_bounds(self.X, reach)
-        further = self.bound.log_scale_bounds(self.X, 2 * reach)
+        bounds, further = self._own_bounds(reach).copy(), self._own_bounds(2 * reach)
         for group in self.groups:
             power = self.scales[group[0]].width_power
             if self.tied[group[0]] and power and not np.array_equal(bounds[group], further[group]):
                 bounds[group] = self._of_tied(group, power, reach)
         return bounds
 
+    def _own_bounds(self, reach: float) -> np.ndarray:
+        """Bounds of scales that move one by one."""
+        if reach not in self._own:
+            self._own[reach] = self.bound.log_scale_bounds(self.X, reach)
+        return self._own[reach]
+
     def _of_tied(self, group: np.ndarray, power: float, reach: float) -> np.ndarray:
         """Bounds of scales that move together: distances are in units of the widths that the functions have now."""
-        smallest, largest = distance_range(self.X / np.exp(self.now[group] / power))
+        first = int(group[0])
+        if first not in self._distances:
+            self._distances[first] = distance_range(self.X / np.exp(self.now[group] / power))
+        smallest, largest = self._distances[first]
         if not largest > 0:
             return np.tile(self.now[group][:, None], 2)
         widths = np.asarray([max(smallest, NARROWEST * largest), reach * largest])
