@@ -94,7 +94,7 @@ def main() -> None:
     """Measure, and write the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--large", action="store_true", help="a kernel machine of a million rows too, fitted once")
-    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--repeats", type=int, default=2)
     arguments = parser.parse_args()
     most, today = len(os.sched_getaffinity(0)), datetime.datetime.now(datetime.UTC).date()
     lines = [
