@@ -5,10 +5,12 @@
 3. A learned width, beside 50 Adam steps of an exact Gaussian process of GPyTorch, if that is installed.
 4. Two classes.
 5. Log evidence on the device and on the host.
+6. A Newton step of the solver, which works on S × S matrices, on the host and on the device.
 
-Writes benchmarks/results/gpu.md if the sizes are those of a GPU.
+Writes benchmarks/results/gpu.md after each part, if the sizes are those of a GPU.
 
     python -m benchmarks.speed.gpu                            # all of it, on a machine with a GPU
+    python -m benchmarks.speed.gpu --parts 1 4                # these alone, in this order
     python -m benchmarks.speed.gpu --check                    # agreement alone
     python -m benchmarks.speed.gpu --size small --device cpu  # whether the program runs, on any machine
 """
@@ -33,6 +35,12 @@ import sklearn
 import torch
 
 from sparsebayes import RelevanceVectorRegressor, SparseBayesClassifier, SparseBayesRegressor
+from sparsebayes._array import add_diagonal, diagonal, solve_positive
+from sparsebayes.core.newton import gradient_and_hessian
+from sparsebayes.core.noise import GaussianNoise
+from sparsebayes.core.posterior import Problem
+from sparsebayes.core.prior import Uniform
+from sparsebayes.core.quadratic import DenseQuadratic
 
 RESULTS = Path(__file__).parents[1] / "results" / "gpu.md"
 PACKAGES = ("torch", "gpytorch", "numpy", "scipy", "scikit-learn")
@@ -45,7 +53,7 @@ class Sizes:
     """How large each part is.
 
     design : rows and columns of 1.  kernel : rows of 2.  learned : rows of 3.  labels : rows and columns of 4.
-    agreement : rows and columns of 5.
+    agreement : rows and columns of 5.  functions : active functions of 6.
     """
 
     design: tuple[int, int]
@@ -53,11 +61,12 @@ class Sizes:
     learned: int
     labels: tuple[int, int]
     agreement: tuple[int, int]
+    functions: tuple[int, ...]
 
 
 SIZES = {
-    "full": Sizes((1_000_000, 10_000), 1_000_000, 10_000, (1_000_000, 100), (20_000, 300)),
-    "small": Sizes((2000, 300), 1800, 200, (2000, 20), (500, 30)),
+    "full": Sizes((1_000_000, 10_000), 1_000_000, 10_000, (1_000_000, 100), (20_000, 300), (50, 200, 800)),
+    "small": Sizes((2000, 300), 1800, 200, (2000, 20), (500, 30), (50,)),
 }
 
 
@@ -135,9 +144,10 @@ def kernel(sizes: Sizes, device: str) -> list[str]:
     """Part 2: a kernel machine whose candidates are all rows, on the device and on the host."""
     X, y = made_points(sizes.kernel)
     warm_up(device)
-    here, on_host = timed(lambda: RelevanceVectorRegressor(gamma=0.5).fit(X, y), "cpu", 1)
     X_there, y_there = torch.as_tensor(X, device=device), torch.as_tensor(y, device=device)
     there, seconds = timed(lambda: RelevanceVectorRegressor(gamma=0.5).fit(X_there, y_there), device)
+    print(f"part 2: {seconds:.2f} s on the device; the host follows", flush=True)
+    here, on_host = timed(lambda: RelevanceVectorRegressor(gamma=0.5).fit(X, y), "cpu", 1)
     queries, truth = made_points(5000)[0], np.sinc(np.linalg.norm(made_points(5000)[0], axis=1))
     predicted = there.predict(torch.as_tensor(queries, device=device)).cpu().numpy()
     errors = [float(np.sqrt(np.mean((each - truth) ** 2))) for each in (here.predict(queries), predicted)]
@@ -245,25 +255,55 @@ small fit, those of the host and of the process of GPyTorch too but for part 2, 
 """
 
 
+def newton_step(S: int, device: str) -> float:
+    """Seconds for the posterior of S functions, its gradient, Hessian and Newton step, on a device or the "host"."""
+    rng = np.random.default_rng(0)
+    Phi = rng.standard_normal((3 * S, S)) / np.sqrt(3 * S)
+    t = Phi @ rng.standard_normal(S) + 0.1 * rng.standard_normal(3 * S)
+    numbers = [Phi.T @ t, Phi.T @ Phi, np.ones(S)]
+    h, G, ones = numbers if device == "host" else [torch.as_tensor(each, device=device) for each in numbers]
+    problem = Problem(DenseQuadratic(3 * S, float(t @ t), h, G), Uniform(), GaussianNoise(10.0), ones)
+    active = problem.quadratic.restrict(np.arange(S))
+
+    def step() -> Any:
+        gradient, hessian = gradient_and_hessian(problem.state(active, ones, 10.0), True)
+        return solve_positive(add_diagonal(-hessian, 1 + abs(diagonal(hessian))), gradient)
+
+    step()
+    return timed(step, device, 20)[1]
+
+
+def functions(sizes: Sizes, device: str) -> list[str]:
+    """Part 6: where the solver should work."""
+    return [
+        f"| 6 | a Newton step of {S} functions: host, device | "
+        f"{1e3 * newton_step(S, 'host'):.2f} ms, {1e3 * newton_step(S, device):.2f} ms |"
+        for S in sizes.functions
+    ]
+
+
+PARTS = {1: design, 2: kernel, 3: learned, 4: labels, 5: agreement, 6: functions}
+
+
 def main() -> None:
     """Measure what the command line asks for, and write or print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="agreement with the host alone (parts 2 and 5)")
+    parser.add_argument("--parts", type=int, nargs="+", choices=list(PARTS), default=list(PARTS))
     parser.add_argument("--size", choices=list(SIZES), default="full")
     parser.add_argument("--device", choices=["cuda", "cpu"], default="cuda")
     given = parser.parse_args()
     if given.device == "cuda" and not torch.cuda.is_available():
         parser.error("there is no GPU here: give --size small --device cpu")
-    parts = (kernel, agreement) if given.check else (design, kernel, learned, labels, agreement)
     rows: list[str] = []
     with sklearn.config_context(array_api_dispatch=True), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for part in parts:
-            found = part(SIZES[given.size], given.device)
+        for part in (2, 5) if given.check else given.parts:
+            found = PARTS[part](SIZES[given.size], given.device)
             print("\n".join(found), flush=True)
-            rows += found
-    if given.size == "full" and given.device == "cuda" and not given.check:
-        RESULTS.write_text(heading(given.device) + "\n".join(rows) + "\n")
+            rows = sorted(rows + found, key=lambda row: row[:3])
+            if given.size == "full" and given.device == "cuda" and not given.check:
+                RESULTS.write_text(heading(given.device) + "\n".join(rows) + "\n")
 
 
 if __name__ == "__main__":

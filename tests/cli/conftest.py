@@ -1,6 +1,7 @@
 """The command line in this process: what it returns, prints and writes."""
 
 import json
+import signal
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +23,14 @@ class Run:
     @property
     def json(self):
         return json.loads(self.out)
+
+
+@pytest.fixture(autouse=True)
+def interrupts():
+    """Ctrl-C raises KeyboardInterrupt, also where the tests were started in the background, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture

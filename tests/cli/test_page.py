@@ -14,7 +14,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "command-line.md"
 PYTHON, CONSOLE = (re.compile(rf"^```{kind}\n(.*?)^```", re.DOTALL | re.MULTILINE) for kind in ("python", "console"))
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 MACHINE = re.compile(
-    r"\(\d+ bytes, fitted in [\d.]+ s\)|\d+ bytes|127\.0\.0\.1.*|error at .*| +[\d.]+ +[\d.]+$| +$|[─ ]{2,}"
+    r"\(\d+ bytes, fitted in [\d.]+ s\)|\(\d+ kB\)|\d+ bytes|127\.0\.0\.1.*|error at .*| +[\d.]+ +[\d.]+$| +$|[─ ]{2,}"
 )
 TOLERANCE = 0.02  # of the numbers on the page: other processors round differently
 
@@ -67,4 +67,4 @@ def test_the_commands_of_the_page(cli, tmp_path, monkeypatch):
                 numbers, numbers_shown, rtol=TOLERANCE, atol=TOLERANCE, err_msg=f"{command}: {line}"
             )
         seen.add(command.split()[1])
-    assert seen == {"fit", "predict", "denoise", "compare", "export", "explore"}
+    assert seen == {"fit", "predict", "denoise", "report", "compare", "export", "explore"}
