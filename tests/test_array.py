@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from sparsebayes import _array
-from sparsebayes._array import NotPositiveDefinite
+from sparsebayes._array import NotPositiveDefinite, to_numpy
 
 
 def _positive(seed, size):
@@ -40,6 +40,21 @@ def test_linear_algebra_equals_numpys_in_either_order_and_namespace(order, size)
         np.testing.assert_allclose(weighted, b @ A**2)
         whole = np.asarray(_array.bordered(convert(A), convert(b), 7.0))
         np.testing.assert_array_equal(whole, np.block([[A, b[:, None]], [b[None, :], np.full((1, 1), 7.0)]]))
+
+
+@pytest.mark.parametrize("size", [1, 40, 90])
+def test_triangles_are_solved_in_every_library(size, backend):
+    L, B = np.linalg.cholesky(_positive(1, size)), np.random.default_rng(2).standard_normal((size, 3))
+    expected = np.linalg.solve(L, B)
+    np.testing.assert_allclose(
+        to_numpy(_array.lower_solved(backend.asarray(L), backend.asarray(B))), expected, rtol=1e-8
+    )
+    solved = _array.cholesky_solved(backend.asarray(L), backend.asarray(B))
+    assert backend.is_own(solved)
+    np.testing.assert_allclose(to_numpy(solved), np.linalg.solve(L @ L.T, B), rtol=1e-6)
+    inverse = to_numpy(_array.triangular_inverse(backend.asarray(L.copy())))
+    np.testing.assert_allclose(inverse @ L, np.eye(size), atol=1e-9)
+    np.testing.assert_array_equal(np.triu(inverse, 1), 0)
 
 
 @pytest.mark.parametrize("size", [255, 256, 257, 320, 331])

@@ -352,7 +352,22 @@ def triangular_inverse(L: Array) -> Array:
     if is_numpy(L):
         return _inverse_by_halves(L)
     xp = namespace(L)
+    if array_api_compat.is_torch_array(L) or array_api_compat.is_jax_array(L):
+        return lower_solved(L, xp.eye(L.shape[0], dtype=L.dtype, device=device(L)))
     return xp.tril(xp.linalg.inv(L))
+
+
+def lower_solved(L: Array, B: Array) -> Array:
+    """L⁻¹B for a lower triangular L (n, n) and B (n, k)."""
+    if is_numpy(L):
+        return scipy.linalg.solve_triangular(L, B, lower=True, check_finite=False)
+    if array_api_compat.is_torch_array(L):
+        return namespace(L).linalg.solve_triangular(L, B, upper=False)
+    if array_api_compat.is_jax_array(L):
+        import jax.scipy.linalg
+
+        return jax.scipy.linalg.solve_triangular(L, B, lower=True)
+    return triangular_inverse(L) @ B
 
 
 def _inverse_by_halves(L: np.ndarray) -> np.ndarray:
@@ -368,6 +383,14 @@ def _inverse_by_halves(L: np.ndarray) -> np.ndarray:
     A[...], C[...] = _inverse_by_halves(A), _inverse_by_halves(C)
     B[...] = C @ (B @ -A)
     return L
+
+
+def cholesky_solved(L: Array, b: Array) -> Array:
+    """(LLᵀ)⁻¹b for a lower triangular L (n, n) and b (n,) or (n, k)."""
+    if is_numpy(L):
+        return scipy.linalg.cho_solve((L, True), b, check_finite=False)
+    half = triangular_inverse(L)
+    return half.T @ (half @ b)
 
 
 def solver_of_lower(L: np.ndarray, like: Array) -> Callable[[Array], Array]:
@@ -618,5 +641,4 @@ def solve_positive(A: Array, b: Array) -> Array:
         if info != 0:
             raise NotPositiveDefinite
         return x
-    inverse = triangular_inverse(cholesky(A))
-    return inverse.T @ (inverse @ b)
+    return cholesky_solved(cholesky(A), b)

@@ -47,6 +47,7 @@ def _assert_same(here, there, n_noise):
     assert isinstance(found_gradient, np.ndarray)
     assert found == pytest.approx(value, rel=1e-10)
     assert_allclose(found_gradient, gradient, rtol=1e-8, atol=1e-8 * np.abs(gradient).max())
+    assert there.value(theta) == pytest.approx(value, rel=1e-10)
     return theta
 
 

@@ -43,6 +43,7 @@ def assert_the_gradient_is_that_of_the_value(process, theta):
     numeric = [(process(theta + step * e)[0] - process(theta - step * e)[0]) / (2 * step) for e in np.eye(len(theta))]
     np.testing.assert_allclose(gradient, numeric, rtol=2e-5, atol=2e-5 * max(1.0, np.abs(gradient).max()))
     assert np.isfinite(value)
+    assert process.value(theta) == pytest.approx(value, rel=1e-10)
 
 
 @pytest.mark.parametrize("kind", EVIDENCES)

@@ -268,6 +268,16 @@ class GaussianProcess:
         by_scales, by_shares = zip(*gradients, strict=True)
         return value, np.concatenate([*by_scales, by_shares, by_noise])
 
+    def value(self, theta: np.ndarray) -> float:
+        """The GP log marginal likelihood L at θ without its gradient; −∞ if a covariance is not positive definite."""
+        parts, log_beta = self.parts_at(theta), self.log_beta(theta)
+        try:
+            if self.exact:
+                return self.evidence.value(self.covariance(parts), log_beta)
+            return self.evidence.value_of_regressors(_beside_one_another(parts), log_beta)
+        except (np.linalg.LinAlgError, NotPositiveDefinite):
+            return -math.inf
+
     def _exact(self, theta: np.ndarray) -> tuple[float, list[tuple[np.ndarray, float]], np.ndarray]:
         """L, its gradient by (log η, log s) of each part, and by the noise, with the exact covariance."""
         parts = self.parts_at(theta)

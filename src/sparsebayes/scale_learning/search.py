@@ -10,6 +10,7 @@ more than the largest: an input along which the kernel is so wide has no effect.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
@@ -269,9 +270,7 @@ class _Search:
         settings = self.settings
         few = self.by_centres(settings.centres)
         other = self._maximise(few, self._restarts(best[1])[-1], settings.steps)
-        best = max(
-            ((self._evaluated(judge, theta)[0], theta) for _, theta in (best, other)), key=lambda point: point[0]
-        )
+        best = max(((self._value(judge, theta), theta) for _, theta in (best, other)), key=lambda point: point[0])
         return self.unless_noise(judge, best)
 
     def without_irrelevant_inputs(self, best: Point) -> Point:
@@ -285,11 +284,11 @@ class _Search:
         penalty = 0.5 * math.log(process.evidence.total)
         movable = self.widest != self.bound.log_scales
         inputs = np.flatnonzero(self.bound.scale_per_input & ~self.space.tied & movable).tolist()
-        alone = {k: self._evaluated(process, self._widened(theta, k))[0] for k in inputs}
+        alone = {k: self._value(process, self._widened(theta, k)) for k in inputs}
         irrelevant = []
         for k in sorted(inputs, key=lambda k: -alone[k]):
             trial = self._widened(theta, k)
-            without = self._evaluated(process, trial)[0]
+            without = self._value(process, trial)
             if without > value - penalty:
                 value, theta = without, trial
                 irrelevant.append(k)
@@ -309,10 +308,7 @@ class _Search:
         shares = self.bounds[self.scales : self.scales + self.parts, 0]
         nothing = self._theta(self.space.start(max(self.settings.widths)), shares, -self.unit)
         effective = sum(bool(np.any(best[1][group] != self.widest[group])) for group in self.space.groups)
-        penalty, alone = (
-            0.5 * math.log(process.evidence.total) * max(effective, 1),
-            self._evaluated(process, nothing)[0],
-        )
+        penalty, alone = 0.5 * math.log(process.evidence.total) * max(effective, 1), self._value(process, nothing)
         return (alone, nothing) if best[0] < alone + penalty else best
 
     def _process(self, n: int, m: int | None = None) -> GaussianProcess:
@@ -383,24 +379,33 @@ class _Search:
 
     def _evaluated(self, process: GaussianProcess, theta: np.ndarray) -> list[Any]:
         """L and its gradient at θ."""
-        with staged(self.monitor, "evaluate", VALUES) as stage:
+        return self._computed("evaluate", process, lambda: process(theta))
+
+    def _value(self, process: GaussianProcess, theta: np.ndarray) -> float:
+        """L alone at θ."""
+        return self._computed("value", process, lambda: [process.value(theta)])[0]
+
+    def _computed(self, name: str, process: GaussianProcess, compute: Callable[[], Sequence[Any]]) -> list[Any]:
+        """The values that are computed, or were before an interruption, with what the evidence remembers since."""
+        with staged(self.monitor, name, VALUES) as stage:
             if not stage.finished:
-                return stage.finish([*process(theta), process.evidence.memory])[:2]
-        value, gradient, process.evidence.memory = stage.result
-        return [value, gradient]
+                return stage.finish([*compute(), process.evidence.memory])[:-1]
+        *values, process.evidence.memory = stage.result
+        return values
 
     def _maximised(self, process: GaussianProcess, theta: np.ndarray, steps: int, bounds: np.ndarray | None) -> Point:
         bounds, total = self.bounds if bounds is None else bounds, process.evidence.total
         limits = self._limits(theta, bounds)
         start = theta + self.free @ np.clip(0.0, limits[:, 0], limits[:, 1])
-        limits, first = self._limits(start, bounds), self._evaluated(process, start)[0]
+        limits, (first, first_slope) = self._limits(start, bounds), self._evaluated(process, start)
         if not self.monitor.going:
             return first, start
         level = first if math.isfinite(first) else 0.0
 
         def downhill(moved: np.ndarray) -> tuple[float, np.ndarray]:
             """Nats per row below the start, which do not depend on the units of the target, and their gradient."""
-            value, gradient = self._evaluated(process, start + self.free @ moved)
+            at_start = not moved.any()
+            value, gradient = (first, first_slope) if at_start else self._evaluated(process, start + self.free @ moved)
             if not math.isfinite(value):
                 return IMPOSSIBLE, np.zeros_like(moved)
             return (level - value) / total, -(self.free.T @ gradient) / total
