@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from sparsebayes import _array
-from sparsebayes._array import NotPositiveDefinite, to_numpy
+from sparsebayes._array import NotPositiveDefinite, sums, to_numpy
 
 
 def _positive(seed, size):
@@ -99,7 +99,7 @@ def test_sums_and_bounds(xp):
     np.testing.assert_array_equal(np.asarray(_array.within(xp.asarray(x), 0.3)), np.clip(x, -0.3, 0.3))
 
 
-@pytest.mark.parametrize("size", [1, 100, _array.BLOCK, 3 * _array.BLOCK + 5])
+@pytest.mark.parametrize("size", [1, 100, sums.BLOCK, 3 * sums.BLOCK + 5])
 def test_masked_sums_in_every_namespace(size):
     rng = np.random.default_rng(size)
     x, mask = rng.standard_normal(size) ** 2, rng.random(size) < 0.4

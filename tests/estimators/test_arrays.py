@@ -11,9 +11,9 @@ from sparsebayes import (
     SparseBayesClassifier,
     SparseBayesRegressor,
     SparseRecovery,
-    _array,
     denoise,
 )
+from sparsebayes._array import to_numpy, transfers
 
 N, D = 90, 8
 
@@ -59,14 +59,14 @@ def dispatch():
 @pytest.fixture
 def counted(monkeypatch):
     """The numbers of elements of all arrays that are fetched from a device."""
-    sizes, fetched = [], _array.fetched
+    sizes, fetched = [], transfers.fetched
 
     def counting(x):
         found = fetched(x)
         sizes.append(found.size)
         return found
 
-    monkeypatch.setattr(_array, "fetched", counting)
+    monkeypatch.setattr(transfers, "fetched", counting)
     return sizes
 
 
@@ -92,7 +92,7 @@ def _predictions(model, X):
 
 
 def _assert_same(mine, other, tolerance=1e-5):
-    np.testing.assert_allclose(_array.to_numpy(mine), other, rtol=tolerance, atol=tolerance)
+    np.testing.assert_allclose(to_numpy(mine), other, rtol=tolerance, atol=tolerance)
 
 
 @pytest.mark.usefixtures("dispatch")
@@ -153,7 +153,7 @@ def test_float32_stays_float32_and_gives_the_model_of_its_float64_copy(backend, 
     mine = clone(model).fit(backend.asarray(X), backend.asarray(y))
     assert mine.log_evidence_ == pytest.approx(plain.log_evidence_, rel=1e-8)
     _assert_same(mine.coef_, plain.coef_)
-    predicted = _array.to_numpy(mine.predict(backend.asarray(X)))
+    predicted = to_numpy(mine.predict(backend.asarray(X)))
     np.testing.assert_allclose(predicted, plain.predict(X), rtol=1e-5)
 
 
@@ -213,7 +213,7 @@ class TestMixtures:
         model = SparseBayesRegressor().fit(backend.asarray(X), backend.asarray(y))
         sparsebayes.save(model, tmp_path / "model")
         np.testing.assert_allclose(
-            sparsebayes.load(tmp_path / "model").predict(X), _array.to_numpy(model.predict(backend.asarray(X)))
+            sparsebayes.load(tmp_path / "model").predict(X), to_numpy(model.predict(backend.asarray(X)))
         )
 
 
@@ -246,4 +246,4 @@ def test_recovery_and_denoising_give_back_the_kind_of_their_input(backend):
     found, expected = denoise(backend.asarray(signal), return_std=True), denoise(signal, return_std=True)
     for mine, theirs in zip(found, expected, strict=True):
         assert backend.is_own(mine)
-        np.testing.assert_array_equal(_array.to_numpy(mine), theirs)
+        np.testing.assert_array_equal(to_numpy(mine), theirs)

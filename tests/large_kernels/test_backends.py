@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from sparsebayes import _array
-from sparsebayes._array import to_numpy
+from sparsebayes._array import kinds, to_numpy, transfers
 from sparsebayes.bases import RBF, KernelMemory, KernelOperator, Laplacian, LowRankSettings
 from sparsebayes.bases.low_rank import pivoted_cholesky
 from sparsebayes.core.noise import Gaussian, GaussianNoise
@@ -109,7 +108,7 @@ def test_a_scoring_pass_comes_to_the_host_at_once(monkeypatch):
     strict = pytest.importorskip("array_api_strict")
     X, y = _data(300)
     rows, fetched, passes = strict.asarray(X, device=strict.Device("device1")), [], []
-    kept, score = _array.fetched, WorkingSetSearch.score
+    kept, score = transfers.fetched, WorkingSetSearch.score
 
     def counted(*arguments, **options):
         before = len(fetched)
@@ -117,8 +116,8 @@ def test_a_scoring_pass_comes_to_the_host_at_once(monkeypatch):
         passes.append(len(fetched) - before)
         return batch
 
-    monkeypatch.setattr(_array, "fetched", lambda x: fetched.append(int(np.prod(x.shape))) or kept(x))
-    monkeypatch.setattr(_array, "DEVICE_BLOCK", 1)
+    monkeypatch.setattr(transfers, "fetched", lambda x: fetched.append(int(np.prod(x.shape))) or kept(x))
+    monkeypatch.setattr(kinds, "DEVICE_BLOCK", 1)
     monkeypatch.setattr(WorkingSetSearch, "score", counted)
     path = KernelPath(
         _operator(RBF(0.05).resolve(X, None), rows, NEVER_FITS),
