@@ -1,8 +1,9 @@
 """Bases: what turns inputs x into columns of the design matrix."""
 
+from sparsebayes.bases.arguments import OutOfRange
 from sparsebayes.bases.columns import Bias, BoundBias, BoundColumns, Columns
 from sparsebayes.bases.concatenation import BoundConcatenation, Concatenation
-from sparsebayes.bases.contract import Basis, BoundBasis, Fixed, ListedBasis, OutOfRange, Scale
+from sparsebayes.bases.contract import Basis, BoundBasis, Fixed, ListedBasis, Scale
 from sparsebayes.bases.kernel_operator import KernelMemory, KernelOperator
 from sparsebayes.bases.kernels.composed import KernelProduct, KernelSum
 from sparsebayes.bases.kernels.contract import BoundKernel, CentredBasis

@@ -11,7 +11,8 @@ import numpy as np
 import scipy.sparse
 
 from sparsebayes._array import Array, asfloat64, device, is_foreign, namespace, take
-from sparsebayes.bases.contract import Basis, BoundBasis, ListedBasis, as_points, check_finite
+from sparsebayes.bases.arguments import as_points, check_finite
+from sparsebayes.bases.contract import Basis, BoundBasis, ListedBasis
 from sparsebayes.bases.kernels.products import FAR
 from sparsebayes.bases.kernels.scales import OneOrEach, Origin, about, check_degree, resolve_origin
 from sparsebayes.bases.names import Product, input_names, monomial

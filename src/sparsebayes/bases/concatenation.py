@@ -12,7 +12,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from sparsebayes._array import Array, asfloat64, namespace, take
-from sparsebayes.bases.contract import Basis, BoundBasis, Scale, as_indices, split
+from sparsebayes.bases.arguments import as_indices, split
+from sparsebayes.bases.contract import Basis, BoundBasis, Scale
 from sparsebayes.bases.names import Product
 from sparsebayes.bases.operators import DenseOperator, Operator
 from sparsebayes.bases.stacked_operator import StackedOperator

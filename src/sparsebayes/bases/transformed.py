@@ -13,7 +13,8 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from sparsebayes._array import Array, asfloat64, to_numpy
-from sparsebayes.bases.contract import BoundBasis, as_points, check_finite
+from sparsebayes.bases.arguments import as_points, check_finite
+from sparsebayes.bases.contract import BoundBasis
 from sparsebayes.bases.names import input_names
 from sparsebayes.bases.operators import Operator
 

@@ -13,7 +13,7 @@ import scipy.sparse
 from sparsebayes._array import Array, are_together, beside, described, is_foreign, is_numpy, namespace, take, to_numpy
 from sparsebayes._threads import threads_for
 from sparsebayes.bases import BoundBasis, OutOfRange
-from sparsebayes.bases.contract import check_finite
+from sparsebayes.bases.arguments import check_finite
 from sparsebayes.core.result import Result
 from sparsebayes.estimators._order import in_order
 from sparsebayes.estimators._range import TrainingRange

@@ -11,7 +11,8 @@ import numpy as np
 from scipy.spatial import KDTree
 
 from sparsebayes._array import Array, asfloat64, is_numpy, to_numpy
-from sparsebayes.bases.contract import Basis, BoundBasis, ListedBasis, as_points
+from sparsebayes.bases.arguments import as_points
+from sparsebayes.bases.contract import Basis, BoundBasis, ListedBasis
 from sparsebayes.bases.names import coordinates
 from sparsebayes.bases.operators import DenseOperator, Operator
 from sparsebayes.signals.transforms import DCTOperator, SpikeOperator, TransformOperator, check_shape

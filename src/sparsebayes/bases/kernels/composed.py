@@ -8,8 +8,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from sparsebayes._array import Array
+from sparsebayes.bases.arguments import split
 from sparsebayes.bases.concatenation import HasParts, scales_of_parts
-from sparsebayes.bases.contract import Scale, split
+from sparsebayes.bases.contract import Scale
 from sparsebayes.bases.kernels._distances import totals
 from sparsebayes.bases.kernels.contract import CentredBasis
 from sparsebayes.bases.kernels.learnable import Learnable

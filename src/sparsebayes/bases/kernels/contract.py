@@ -13,7 +13,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from sparsebayes._array import Array, asfloat64, beside, device, diagonal, namespace, on_accelerator, take, to_numpy
-from sparsebayes.bases.contract import Basis, BoundBasis, Scale, as_indices, as_points, check_finite, split
+from sparsebayes.bases.arguments import as_indices, as_points, check_finite, split
+from sparsebayes.bases.contract import Basis, BoundBasis, Scale
 from sparsebayes.bases.kernel_operator import KERNEL_MEMORY, KernelMemory, KernelOperator
 from sparsebayes.bases.kernels.learnable import Learnable, exp_like
 from sparsebayes.bases.kernels.scales import check_bounds, positive_number, positive_scale, resolve_gamma

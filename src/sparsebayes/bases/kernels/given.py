@@ -9,7 +9,8 @@ from typing import Any, Self
 import numpy as np
 
 from sparsebayes._array import Array, asfloat64, is_numpy, namespace, take
-from sparsebayes.bases.contract import Basis, BoundBasis, ListedBasis, as_indices, as_points
+from sparsebayes.bases.arguments import as_indices, as_points
+from sparsebayes.bases.contract import Basis, BoundBasis, ListedBasis
 from sparsebayes.bases.kernels.contract import CentredBasis
 from sparsebayes.bases.names import at_places
 from sparsebayes.bases.operators import DenseOperator, KernelMatrix, Operator

@@ -9,8 +9,9 @@ from typing import Any, Self
 import numpy as np
 
 from sparsebayes._array import Array
+from sparsebayes.bases.arguments import split
 from sparsebayes.bases.concatenation import BoundConcatenation
-from sparsebayes.bases.contract import Basis, BoundBasis, Scale, split
+from sparsebayes.bases.contract import Basis, BoundBasis, Scale
 from sparsebayes.bases.kernels.contract import CentredBasis
 from sparsebayes.bases.kernels.scales import positive_numbers
 
