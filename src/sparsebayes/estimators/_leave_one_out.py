@@ -21,7 +21,7 @@ import numpy as np
 from sparsebayes._array import is_foreign, to_numpy
 from sparsebayes.core.noise import GaussianNoise
 from sparsebayes.estimators._classes import weigh_classes
-from sparsebayes.estimators._classifiers import SparseClassification
+from sparsebayes.estimators._classification import SparseClassification
 from sparsebayes.estimators._regression import SparseRegression
 from sparsebayes.estimators._validation import check_inputs
 from sparsebayes.laplace import f_covariance, number_classes

@@ -12,7 +12,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.pipeline import Pipeline
 
 from sparsebayes._checks import warn
-from sparsebayes.estimators._classifiers import SparseClassification
+from sparsebayes.estimators._classification import SparseClassification
 from sparsebayes.estimators._dask import refuse_dask
 from sparsebayes.estimators._leave_one_out import leave_one_out
 from sparsebayes.estimators._regression import SparseRegression

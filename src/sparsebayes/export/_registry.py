@@ -22,10 +22,11 @@ from sparsebayes.bases.kernels import composed, given, multiscale, periodic, pro
 from sparsebayes.bases.kernels.contract import BoundKernel
 from sparsebayes.core import greedy, noise, prior, result
 from sparsebayes.estimators import _error_bars, _moderation
-from sparsebayes.estimators._classifiers import RelevanceVectorClassifier, SparseBayesClassifier
 from sparsebayes.estimators._fitted import Fitted
 from sparsebayes.estimators._range import TrainingRange
+from sparsebayes.estimators._relevance_vector_classifier import RelevanceVectorClassifier
 from sparsebayes.estimators._relevance_vector_regressor import RelevanceVectorRegressor
+from sparsebayes.estimators._sparse_bayes_classifier import SparseBayesClassifier
 from sparsebayes.estimators._sparse_bayes_regressor import SparseBayesRegressor
 from sparsebayes.estimators._sparse_recovery import Recovered, SparseRecovery
 from sparsebayes.estimators._wavelet_denoiser import WaveletDenoiser
