@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from sparsebayes import RelevanceVectorClassifier
-from sparsebayes.laplace.loop import Damping
 from sparsebayes.laplace.settings import LaplaceSettings
+from sparsebayes.laplace.settling import Damping
 
 
 def _alternate(best, x, times=60):

@@ -14,7 +14,15 @@ import scipy.linalg
 from sparsebayes.core.result import Result
 from sparsebayes.distributed.expansion import added
 from sparsebayes.distributed.labels import Labelled
-from sparsebayes.laplace.averaging import GROWTH, LEAST_SHARE, RIDGE, expectations, in_units, inverse_of
+from sparsebayes.laplace.averaging import (
+    Expected,
+    GaussianSearch,
+    change_of,
+    expectations,
+    in_units,
+    inverse_of,
+    spread_of,
+)
 from sparsebayes.laplace.mode import Mode
 from sparsebayes.laplace.settings import LAPLACE, LaplaceSettings
 from sparsebayes.rows.chunks import slices
@@ -38,13 +46,10 @@ class _Columns:
 
 def _spread(Phi: np.ndarray, precision: np.ndarray | None) -> np.ndarray:
     """√(φᵀVφ) at each row, V⁻¹ = precision; 0 for None."""
-    if precision is None:
-        return np.zeros(len(Phi))
-    L = scipy.linalg.cholesky(precision, lower=True)
-    return np.sqrt(np.sum(scipy.linalg.solve_triangular(L, Phi.T, lower=True) ** 2, axis=0))
+    return np.zeros(len(Phi)) if precision is None else spread_of(Phi, scipy.linalg.cholesky(precision, lower=True))
 
 
-def _height(rows: Labelled, columns: _Columns, mean: np.ndarray, precision: np.ndarray | None) -> dict[str, Any]:
+def _expected(rows: Labelled, columns: _Columns, mean: np.ndarray, precision: np.ndarray | None) -> dict[str, Any]:
     """Σ E log p, its slope, and Φᵀ diag(E p(1−p)) Φ over the rows of a part."""
     found = []
     for part in slices(len(rows.counts), 2 * len(mean)):
@@ -57,22 +62,21 @@ def _height(rows: Labelled, columns: _Columns, mean: np.ndarray, precision: np.n
 
 def _changes(rows: Labelled, columns: _Columns, precisions: tuple[Any, Any, Any]) -> tuple[float, float]:
     """The largest relative change of a standard deviation of f, and its product with the change before."""
-    largest, product = 0.0, 0.0
+    found = [(0.0, 0.0)]  # of no rows
     for part in slices(len(rows.counts), 2 * len(columns.function) + 2):
         Phi = columns(rows.X[part])
-        now, before, first = (_spread(Phi, each) for each in precisions)
-        change, last = (now - before) / (1 + now), (before - first) / (1 + before)
-        largest, product = max(largest, float(np.abs(change).max())), product + float(change @ last)
-    return largest, product
+        found.append(change_of(*(_spread(Phi, each) for each in precisions)))
+    return _joined(found)
 
 
 def _joined(results: list[tuple[float, float]]) -> tuple[float, float]:
+    """The largest of the first numbers, and the sum of the second."""
     return max(each[0] for each in results), sum(each[1] for each in results)
 
 
 @dataclass(frozen=True, eq=False)
-class RemoteNearestGaussian:
-    """The search for N(m, V): see `laplace.averaging.NearestGaussian`.
+class RemoteNearestGaussian(GaussianSearch):
+    """The search on rows that stay where they are: a spread is the precision matrix that it follows from.
 
     rows : of the data.  columns : the functions.  alpha : (D,) precisions, 0 of an intercept.
     """
@@ -82,49 +86,23 @@ class RemoteNearestGaussian:
     alpha: np.ndarray
     settings: LaplaceSettings = LAPLACE
 
-    def run(self, mean: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """m (D,) and V⁻¹ (D, D), from the mode."""
-        settings, share, rows = self.settings, 1.0, self.rows.encoded.rows
-        past: tuple[Any, Any] = (None, None)
-        mean, precision = self.mean_at(mean, None, 2)
-        for _ in range(settings.averaging_steps):
-            used = precision
-            largest, product = rows.reduce("spread", _changes, _joined, self.columns, (precision, *past))
-            if largest < settings.averaging_tolerance * share:
-                break
-            share = max(0.5 * share, LEAST_SHARE) if product < 0 else min(GROWTH * share, 1.0)
-            past = (precision, past[0])
-            mean, goal = self.mean_at(mean, used, 2)
-            precision = precision + share * (goal - precision)
-        mean, _ = self.mean_at(mean, used, settings.newton_steps)
-        return mean, used
+    @property
+    def n_rows(self) -> int:
+        """N, the number of rows."""
+        return self.rows.encoded.total
 
-    def mean_at(self, mean: np.ndarray, spread: np.ndarray | None, steps: int) -> tuple[np.ndarray, np.ndarray]:
-        """The mean after Newton steps, the variances of f being those of V⁻¹ = spread, and the precision there."""
-        here = self._at(mean, spread)
-        for _ in range(steps):
-            slope = here["slope"] - self.alpha * mean
-            step = scipy.linalg.cho_solve(scipy.linalg.cho_factor(self._precision(here)), slope)
-            if slope @ step < self.settings.rounding * self.rows.encoded.total:
-                break
-            share, there = 1.0, self._at(mean + step, spread)
-            while not there["height"] > here["height"] and share > 1e-6:
-                share *= 0.5
-                there = self._at(mean + share * step, spread)
-            if not there["height"] > here["height"]:
-                break
-            mean, here = mean + share * step, there
-        return mean, self._precision(here)
+    def spread(self, precision: np.ndarray | None) -> np.ndarray | None:
+        """The precision matrix itself, which travels to the rows."""
+        return precision
 
-    def _at(self, mean: np.ndarray, spread: np.ndarray | None) -> dict[str, Any]:
-        """Σ E log p(y|f) − ½ mᵀAm, with slope and curvature: one pass."""
-        found = self.rows.encoded.rows.reduce("average", _height, added, self.columns, mean, spread)
-        return found | {"height": found["height"] - 0.5 * float(self.alpha @ mean**2)}
+    def expected(self, mean: np.ndarray, spread: np.ndarray | None) -> Expected:
+        """What is expected of all rows: one pass."""
+        found = self.rows.encoded.rows.reduce("average", _expected, added, self.columns, mean, spread)
+        return Expected(found["height"], lambda: found["slope"], lambda: found["H"])
 
-    def _precision(self, at: dict[str, Any]) -> np.ndarray:
-        H = at["H"].copy()
-        H[np.diag_indices_from(H)] += self.alpha + RIDGE * np.mean(H.diagonal())
-        return H
+    def change(self, now: Any, before: Any, first: Any) -> tuple[float, float]:
+        """How the standard deviations of f changed: one pass."""
+        return self.rows.encoded.rows.reduce("spread", _changes, _joined, self.columns, (now, before, first))
 
 
 def with_remote_average(result: Result, mode: Mode, rows: Any, settings: LaplaceSettings) -> Result:

@@ -15,8 +15,10 @@ rows, the probability is the share of the class. That is true of the exact poste
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -32,6 +34,7 @@ WIDTHS = (4.0, 16.0)  # standard deviations beyond which an expectation needs mo
 NODES = (49, 161, 321)
 REACH = 8.0  # standard deviations within which a Gaussian is integrated
 LEAST_SHARE, GROWTH = 1 / 64, 1.5  # of a step in V⁻¹: the least, and how it grows again
+LEAST_STEP = 1e-6  # share of a Newton step below which halving is given up
 RIDGE = 1e-13  # of the mean diagonal: what rounding may take from a precision
 
 
@@ -77,13 +80,116 @@ def _by_trapezium(nodes: int, y: Array, m: Array, width: Array) -> tuple[Array, 
     return log_prob, p, slope
 
 
-@dataclass(eq=False)
-class NearestGaussian:
+class Expected(NamedTuple):
+    """What is expected of the rows under N(m, V): a height, and two functions for what a step from there needs.
+
+    height : Σ E log p(y|f).  slope : () -> Φᵀ(y − E p), (D,).  curvature : () -> Φᵀ diag(E p(1−p)) Φ, (D, D).
+    """
+
+    height: float
+    slope: Callable[[], np.ndarray]
+    curvature: Callable[[], np.ndarray]
+
+
+class GaussianSearch(ABC):
     """The search for N(m, V): Newton's steps for the mean at given variances of f, and V at that mean, in turn.
 
-    Phi : (N, D) the functions, and a column of ones if there is an intercept.  y, counts : (N,).
-    alpha : (D,) precisions, 0 of an intercept.
-    The rows stay where they are; what is said of the weights is on the host.
+    Attributes
+    ----------
+    alpha : ndarray of shape (D,)
+        The precisions of the weights; 0 of an intercept, which comes last.
+    settings : LaplaceSettings
+        What the search depends on.
+    """
+
+    alpha: np.ndarray
+    settings: LaplaceSettings
+
+    @property
+    @abstractmethod
+    def n_rows(self) -> int:
+        """N, the number of rows."""
+
+    @abstractmethod
+    def spread(self, precision: np.ndarray | None) -> Any:
+        """The standard deviations of f at the rows for V⁻¹ = precision, in the form that the other methods take.
+
+        None stands for a V of zero.
+        """
+
+    @abstractmethod
+    def expected(self, mean: np.ndarray, spread: Any) -> Expected:
+        """What is expected of the rows under this mean and these standard deviations of f."""
+
+    @abstractmethod
+    def change(self, now: Any, before: Any, first: Any) -> tuple[float, float]:
+        """How standard deviations of f changed from `first` to `before` (e_n) and to `now` (d_n) at each row.
+
+        Returns the largest |d_n| and Σ_n d_n e_n, which is negative where they swing back. Both changes are relative:
+        d_n = (now − before)/(1 + now).
+        """
+
+    def run(self, mean: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """m (D,) and V⁻¹ (D, D), from the mode.
+
+        V⁻¹ moves a share of the way, which is halved where the standard deviations of f swing back.
+        """
+        now = before = self.spread(None)
+        share, (mean, precision) = 1.0, self.mean_at(mean, now, 2)
+        for _ in range(self.settings.averaging_steps):
+            used, first, before, now = precision, before, now, self.spread(precision)
+            largest, product = self.change(now, before, first)
+            if largest < self.settings.averaging_tolerance * share:
+                break
+            share = max(0.5 * share, LEAST_SHARE) if product < 0 else min(GROWTH * share, 1.0)
+            mean, goal = self.mean_at(mean, now, 2)
+            precision = precision + share * (goal - precision)
+        mean, _ = self.mean_at(mean, now, self.settings.newton_steps)
+        return mean, used
+
+    def mean_at(self, mean: np.ndarray, spread: Any, steps: int) -> tuple[np.ndarray, np.ndarray]:
+        """The mean after Newton steps with the standard deviations of f held fixed, and the precision there."""
+        here = self._penalised(mean, spread)
+        for _ in range(steps):
+            slope = here.slope() - self.alpha * mean
+            step = scipy.linalg.cho_solve(scipy.linalg.cho_factor(self._precision(here)), slope)
+            if slope @ step < self.settings.rounding * self.n_rows:
+                break
+            share, there = 1.0, self._penalised(mean + step, spread)
+            while not there.height > here.height and share > LEAST_STEP:
+                share *= 0.5
+                there = self._penalised(mean + share * step, spread)
+            if not there.height > here.height:
+                break
+            mean, here = mean + share * step, there
+        return mean, self._precision(here)
+
+    def _penalised(self, mean: np.ndarray, spread: Any) -> Expected:
+        """What is expected of the rows, ½ mᵀAm subtracted from its height."""
+        found = self.expected(mean, spread)
+        return found._replace(height=found.height - 0.5 * float(self.alpha @ mean**2))
+
+    def _precision(self, at: Expected) -> np.ndarray:
+        """A + Φᵀ diag(E p(1−p)) Φ, and a ridge for rounding."""
+        H = 1.0 * at.curvature()
+        H[np.diag_indices_from(H)] += self.alpha + RIDGE * np.mean(H.diagonal())
+        return H
+
+
+@dataclass(eq=False)
+class NearestGaussian(GaussianSearch):
+    """The search on rows in memory or on a device. What is said of the weights is on the host.
+
+    Parameters
+    ----------
+    Phi : array of shape (N, D)
+        The functions, and a column of ones if there is an intercept.
+    y, counts : arrays of shape (N,)
+        Labels, 0 or 1, and how often each row counts.
+    alpha : ndarray of shape (D,)
+        The precisions of the weights; 0 of the intercept.
+    settings : LaplaceSettings
+        What the search depends on.
     """
 
     Phi: Array
@@ -92,60 +198,46 @@ class NearestGaussian:
     alpha: np.ndarray
     settings: LaplaceSettings = LAPLACE
 
-    def run(self, mean: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """m (D,) and V⁻¹ (D, D), from the mode.
+    @property
+    def n_rows(self) -> int:
+        """N, the number of rows."""
+        return int(self.y.shape[0])
 
-        V⁻¹ moves a share of the way, which is halved where the standard deviations of f swing back.
-        """
+    def spread(self, precision: np.ndarray | None) -> Array:
+        """√(φᵀVφ) of each row, (N,)."""
         xp = namespace(self.y)
-        spread, share, last = xp.zeros_like(self.y), 1.0, xp.zeros_like(self.y)
-        mean, precision = self.mean_at(mean, spread, 2)
-        for _ in range(self.settings.averaging_steps):
-            used, before, spread = precision, spread, xp.sqrt(self._variances(precision))
-            change = (spread - before) / (1 + spread)
-            if float(xp.max(xp.abs(change))) < self.settings.averaging_tolerance * share:
-                break
-            share = max(0.5 * share, LEAST_SHARE) if float(change @ last) < 0 else min(GROWTH * share, 1.0)
-            last = change
-            mean, goal = self.mean_at(mean, spread**2, 2)
-            precision = precision + share * (goal - precision)
-        mean, _ = self.mean_at(mean, spread**2, self.settings.newton_steps)
-        return mean, used
-
-    def mean_at(self, mean: np.ndarray, v: Array, steps: int) -> tuple[np.ndarray, np.ndarray]:
-        """The mean after Newton steps with the variances of f held fixed, and A + Φᵀ diag(E p(1−p)) Φ there."""
-        height, at = self._height(mean, v)
-        for _ in range(steps):
-            slope = to_numpy(self.Phi.T @ (self.counts * (self.y - at.p))) - self.alpha * mean
-            step = scipy.linalg.cho_solve(scipy.linalg.cho_factor(self._precision(at)), slope)
-            if slope @ step < self.settings.rounding * self.y.shape[0]:
-                break
-            share, there = 1.0, self._height(mean + step, v)
-            while not there[0] > height and share > 1e-6:
-                share *= 0.5
-                there = self._height(mean + share * step, v)
-            if not there[0] > height:
-                break
-            mean, (height, at) = mean + share * step, there
-        return mean, self._precision(at)
-
-    def _height(self, mean: np.ndarray, v: Array) -> tuple[float, Expectations]:
-        """Σ E log p(y|f) − ½ mᵀAm, and the expectations."""
-        at = expectations(self.y, self.Phi @ beside(mean, self.y), v)
-        return float(self.counts @ at.log_prob) - 0.5 * float(self.alpha @ mean**2), at
-
-    def _precision(self, at: Expectations) -> np.ndarray:
-        H = 1.0 * to_numpy((self.Phi * (self.counts * at.slope)[:, None]).T @ self.Phi)
-        H[np.diag_indices_from(H)] += self.alpha + RIDGE * np.mean(H.diagonal())
-        return H
-
-    def _variances(self, precision: np.ndarray) -> Array:
-        """φᵀVφ of each row."""
+        if precision is None:
+            return xp.zeros_like(self.y)
         L = scipy.linalg.cholesky(precision, lower=True)
         if is_foreign(self.Phi):
             inverse = scipy.linalg.solve_triangular(L, np.eye(len(L)), lower=True)
-            return row_squares(self.Phi @ beside(inverse.T, self.Phi))
-        return np.sum(scipy.linalg.solve_triangular(L, self.Phi.T, lower=True) ** 2, axis=0)
+            return xp.sqrt(row_squares(self.Phi @ beside(inverse.T, self.Phi)))
+        return spread_of(self.Phi, L)
+
+    def expected(self, mean: np.ndarray, spread: Array) -> Expected:
+        """What is expected of the rows; slope and curvature are only computed if they are asked for."""
+        at = expectations(self.y, self.Phi @ beside(mean, self.y), spread**2)
+        return Expected(
+            float(self.counts @ at.log_prob),
+            lambda: to_numpy(self.Phi.T @ (self.counts * (self.y - at.p))),
+            lambda: to_numpy((self.Phi * (self.counts * at.slope)[:, None]).T @ self.Phi),
+        )
+
+    def change(self, now: Array, before: Array, first: Array) -> tuple[float, float]:
+        """How the standard deviations of f changed: see `GaussianSearch.change`."""
+        return change_of(now, before, first)
+
+
+def spread_of(Phi: np.ndarray, L: np.ndarray) -> np.ndarray:
+    """√(φᵀVφ) at each row φ of Phi (N, D), V⁻¹ = LLᵀ."""
+    return np.sqrt(np.sum(scipy.linalg.solve_triangular(L, Phi.T, lower=True) ** 2, axis=0))
+
+
+def change_of(now: Array, before: Array, first: Array) -> tuple[float, float]:
+    """The largest relative change of standard deviations (N,), and its inner product with the change before that."""
+    xp = namespace(now)
+    change, last = (now - before) / (1 + now), (before - first) / (1 + before)
+    return float(xp.max(xp.abs(change))), float(change @ last)
 
 
 def with_average(result: Result, mode: Mode, rows: LaplaceRows, settings: LaplaceSettings) -> Result:
