@@ -8,9 +8,10 @@ tells which columns beside a kernel are irrelevant (`screening`), what the error
 
 from sparsebayes.scale_learning.evidence import GaussianEvidence
 from sparsebayes.scale_learning.laplace_evidence import LaplaceEvidence
+from sparsebayes.scale_learning.learned import LearnedScales
 from sparsebayes.scale_learning.leave_one_out import LeaveOneOutPredictions
 from sparsebayes.scale_learning.screening import input_relevance
-from sparsebayes.scale_learning.search import LearnedScales, learn_scales
+from sparsebayes.scale_learning.search import learn_scales
 from sparsebayes.scale_learning.settings import ScaleSearchSettings
 from sparsebayes.scale_learning.variance import GaussianProcessPosterior
 

@@ -10,105 +10,24 @@ more than the largest: an input along which the kernel is so wide has no effect.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
-from scipy.optimize import minimize
 
-from sparsebayes._array import Array, is_numpy, on_accelerator, rows_at, rows_on_host, take, to_numpy
+from sparsebayes._array import Array, is_numpy, on_accelerator, rows_at, take, to_numpy
 from sparsebayes._threads import few_threads
 from sparsebayes.bases import BoundBasis
+from sparsebayes.scale_learning.climb import Climb, Point
 from sparsebayes.scale_learning.evidence import Evidence, GaussianEvidence, spread_rows
-from sparsebayes.scale_learning.leave_one_out import LeaveOneOutPredictions, excess_of_outputs, excess_variance
+from sparsebayes.scale_learning.learned import LearnedScales
 from sparsebayes.scale_learning.process import GaussianProcess
 from sparsebayes.scale_learning.profile import profiled
 from sparsebayes.scale_learning.screening import NONE, irrelevant_functions
 from sparsebayes.scale_learning.settings import DEFAULT, ScaleSearchSettings
 from sparsebayes.scale_learning.space import ScaleSpace
 from sparsebayes.solvers.monitor import FitMonitor
-from sparsebayes.solvers.stages import VALUES, once, staged
-
-IMPOSSIBLE = 1e20  # value for the optimiser if a covariance is not positive definite
-
-Point = tuple[float, np.ndarray]  # L and θ
-
-
-@dataclass(frozen=True, eq=False)
-class LearnedScales:
-    """A basis at the scales that were learned, and the Gaussian process they were learned from.
-
-    Attributes
-    ----------
-    bound : BoundBasis
-        The whole basis at these scales.
-    log_evidence : float
-        The GP log marginal likelihood of the rows that were used.
-    noise_variance : float
-        σ² of the Gaussian process; NaN if there is no noise to estimate. The variance of parts that are not
-        in the process is in it.
-    first_noise_variance : float or None
-        Where the noise variance of a sparse fit may start; None if the Gaussian process does not estimate it.
-    irrelevant : ndarray of int
-        Numbers of the functions that were screened out: they need not be candidates.
-    process, theta : GaussianProcess and ndarray
-        The Gaussian process with exact covariance on up to `rows` rows, on the host, and its parameters θ.
-    most : GaussianProcess
-        The Gaussian process on up to `many_rows` rows: `process` if these are all rows, else by inducing centres,
-        on the device of the rows.
-    rows : ndarray of int
-        The rows that `most` is given.
-    """
-
-    bound: BoundBasis
-    log_evidence: float
-    noise_variance: float
-    first_noise_variance: float | None
-    irrelevant: np.ndarray
-    process: GaussianProcess
-    theta: np.ndarray
-    most: GaussianProcess
-    rows: np.ndarray
-
-    def excess_variance(
-        self, result: Any, columns: np.ndarray, y: np.ndarray, counts: np.ndarray | None, scales: Any = None
-    ) -> float:
-        """What the error bars of a sparse regression at these scales lack, by the Gaussian process.
-
-        Parameters
-        ----------
-        result : Result
-            The sparse model.
-        columns : array of shape (N, S)
-            Its functions at the training rows.
-        y : array of shape (N,) or (N, T)
-            Training targets; T outputs that share their functions as the process was given them.
-        counts : ndarray of shape (N,) or None
-            How often each row counts; None for once each.
-        scales : ndarray of shape (T,), optional
-            What T outputs were divided by for the process, besides √T.
-
-        Returns
-        -------
-        float
-            A variance to be added to that of every prediction; 0 unless the process has all parts.
-        """
-        if not self.most.all_parts:
-            return 0.0
-        counts = None if counts is None else counts[self.rows]
-        with np.errstate(all="ignore"):
-            process = LeaveOneOutPredictions.of_process(self.most, self.theta)
-            y, columns = (rows_on_host(each, self.rows) for each in (y, columns))
-            if y.ndim == 1:
-                sparse = LeaveOneOutPredictions.of_result(result, columns, y, counts)
-                excess = excess_variance(process, sparse, counts)
-            else:
-                known = (result.alpha, result.noise_variance, counts, result.has_intercept)
-                sparse = LeaveOneOutPredictions.of_weights(columns, y, *known)
-                excess = excess_of_outputs(process, sparse, counts, scales / result.output_scales)
-        return excess if math.isfinite(excess) else 0.0  # a kernel beyond floating point says nothing
+from sparsebayes.solvers.stages import VALUES, once
 
 
 def learn_scales(
@@ -200,7 +119,7 @@ class _Search:
     ) -> None:
         self.space, self.bound, self.X = space, space.bound, space.X
         self.evidence, self.settings, self.monitor, self.there = evidence, settings, monitor, there
-        self.steps_taken, self.distinct = 0, np.arange(len(self.X))
+        self.distinct = np.arange(len(self.X))
         if isinstance(evidence, GaussianEvidence):  # copies of a row would be taken for rows without noise
             rows = np.column_stack([self.X, evidence.y])
             self.distinct = np.sort(np.unique(rows, axis=0, return_index=True)[1])
@@ -212,7 +131,7 @@ class _Search:
         noise = np.tile(-self.unit - np.asarray(settings.noise_range)[::-1], (evidence.n_noise, 1))
         self.bounds = np.concatenate([space.bounds(settings.widest), shares, noise])
         self.widest = space.as_wide_as(settings.widest)
-        self.free = self._free_directions()
+        self.climb = Climb(space, self.bounds, settings, monitor)
 
     def by_few_rows(self) -> Point:
         """The maximum of the process with exact covariance, from the best of a few starts on fewer rows."""
@@ -220,7 +139,7 @@ class _Search:
         best = self._best(self.trial, self._first_starts())
         if self.trial is not self.process:
             best = self._best(self.process, self._restarts(best))
-        return self._maximise(self.process, best, settings.steps)
+        return self.climb.maximise(self.process, best, settings.steps)
 
     def _first_starts(self) -> list[np.ndarray]:
         """θ to begin with: of widths from the smallest distance to more than the largest, the most likely ones.
@@ -269,8 +188,8 @@ class _Search:
         """
         settings = self.settings
         few = self.by_centres(settings.centres)
-        other = self._maximise(few, self._restarts(best[1])[-1], settings.steps)
-        best = max(((self._value(judge, theta), theta) for _, theta in (best, other)), key=lambda point: point[0])
+        other = self.climb.maximise(few, self._restarts(best[1])[-1], settings.steps)
+        best = max(((self.climb.value(judge, theta), theta) for _, theta in (best, other)), key=lambda point: point[0])
         return self.unless_noise(judge, best)
 
     def without_irrelevant_inputs(self, best: Point) -> Point:
@@ -284,11 +203,11 @@ class _Search:
         penalty = 0.5 * math.log(process.evidence.total)
         movable = self.widest != self.bound.log_scales
         inputs = np.flatnonzero(self.bound.scale_per_input & ~self.space.tied & movable).tolist()
-        alone = {k: self._value(process, self._widened(theta, k)) for k in inputs}
+        alone = {k: self.climb.value(process, self._widened(theta, k)) for k in inputs}
         irrelevant = []
         for k in sorted(inputs, key=lambda k: -alone[k]):
             trial = self._widened(theta, k)
-            without = self._value(process, trial)
+            without = self.climb.value(process, trial)
             if without > value - penalty:
                 value, theta = without, trial
                 irrelevant.append(k)
@@ -296,7 +215,7 @@ class _Search:
             return best
         bounds = self.bounds.copy()
         bounds[irrelevant] = theta[irrelevant, None]
-        return self._maximise(process, theta, self.settings.steps, bounds)
+        return self.climb.maximise(process, theta, self.settings.steps, bounds)
 
     def unless_noise(self, process: GaussianProcess, best: Point) -> Point:
         """θ, unless noise alone does about as well: then the widest start, with the least shares.
@@ -308,7 +227,7 @@ class _Search:
         shares = self.bounds[self.scales : self.scales + self.parts, 0]
         nothing = self._theta(self.space.start(max(self.settings.widths)), shares, -self.unit)
         effective = sum(bool(np.any(best[1][group] != self.widest[group])) for group in self.space.groups)
-        penalty, alone = 0.5 * math.log(process.evidence.total) * max(effective, 1), self._value(process, nothing)
+        penalty, alone = 0.5 * math.log(process.evidence.total) * max(effective, 1), self.climb.value(process, nothing)
         return (alone, nothing) if best[0] < alone + penalty else best
 
     def _process(self, n: int, m: int | None = None) -> GaussianProcess:
@@ -347,80 +266,5 @@ class _Search:
 
     def _best(self, process: GaussianProcess, starts: list[np.ndarray]) -> np.ndarray:
         """θ of the best of several starts after a few steps each."""
-        tried = [self._maximise(process, start, self.settings.trial_steps) for start in starts]
+        tried = [self.climb.maximise(process, start, self.settings.trial_steps) for start in starts]
         return max(tried, key=lambda point: point[0])[1]
-
-    def _free_directions(self) -> np.ndarray:
-        """The directions (θ, free) in which θ moves: tied scales move together, everything else by itself."""
-        others = [np.asarray([k]) for k in range(self.scales, len(self.bounds))]
-        directions = np.zeros((len(self.bounds), len(self.space.groups) + len(others)))
-        for column, group in enumerate([*self.space.groups, *others]):
-            directions[group, column] = 1.0
-        return directions
-
-    def _limits(self, theta: np.ndarray, bounds: np.ndarray) -> np.ndarray:
-        """How far θ may move in each free direction, (free, 2)."""
-        inside = self.free.T > 0
-        low = [float(np.max((bounds[:, 0] - theta)[row])) for row in inside]
-        high = [float(np.min((bounds[:, 1] - theta)[row])) for row in inside]
-        return np.stack([low, np.maximum(low, high)], axis=1)
-
-    def _maximise(
-        self, process: GaussianProcess, theta: np.ndarray, steps: int, bounds: np.ndarray | None = None
-    ) -> Point:
-        """L and θ after L-BFGS from θ, within bounds; at once if the monitor has ended the search."""
-        with staged(self.monitor, "maximise", VALUES) as stage:
-            if not stage.finished:
-                value, theta = self._maximised(process, theta, steps, bounds)
-                stage.finish([value, theta, self.steps_taken, process.evidence.memory])
-                return value, theta
-        value, theta, self.steps_taken, process.evidence.memory = stage.result
-        return value, theta
-
-    def _evaluated(self, process: GaussianProcess, theta: np.ndarray) -> list[Any]:
-        """L and its gradient at θ."""
-        return self._computed("evaluate", process, lambda: process(theta))
-
-    def _value(self, process: GaussianProcess, theta: np.ndarray) -> float:
-        """L alone at θ."""
-        return self._computed("value", process, lambda: [process.value(theta)])[0]
-
-    def _computed(self, name: str, process: GaussianProcess, compute: Callable[[], Sequence[Any]]) -> list[Any]:
-        """The values that are computed, or were before an interruption, with what the evidence remembers since."""
-        with staged(self.monitor, name, VALUES) as stage:
-            if not stage.finished:
-                return stage.finish([*compute(), process.evidence.memory])[:-1]
-        *values, process.evidence.memory = stage.result
-        return values
-
-    def _maximised(self, process: GaussianProcess, theta: np.ndarray, steps: int, bounds: np.ndarray | None) -> Point:
-        bounds, total = self.bounds if bounds is None else bounds, process.evidence.total
-        limits = self._limits(theta, bounds)
-        start = theta + self.free @ np.clip(0.0, limits[:, 0], limits[:, 1])
-        limits, (first, first_slope) = self._limits(start, bounds), self._evaluated(process, start)
-        if not self.monitor.going:
-            return first, start
-        level = first if math.isfinite(first) else 0.0
-
-        def downhill(moved: np.ndarray) -> tuple[float, np.ndarray]:
-            """Nats per row below the start, which do not depend on the units of the target, and their gradient."""
-            at_start = not moved.any()
-            value, gradient = (first, first_slope) if at_start else self._evaluated(process, start + self.free @ moved)
-            if not math.isfinite(value):
-                return IMPOSSIBLE, np.zeros_like(moved)
-            return (level - value) / total, -(self.free.T @ gradient) / total
-
-        def report(intermediate_result: Any) -> None:
-            """Ends L-BFGS where the monitor says so."""
-            self.steps_taken += 1
-            noise = math.exp(-(start[-1] + intermediate_result.x[-1])) if self.evidence.n_noise else math.nan
-            value = level - float(intermediate_result.fun) * total
-            if not self.monitor.search_step(self.steps_taken, value, self.bound.n_functions, noise):
-                raise StopIteration
-
-        options = {"maxiter": steps, "ftol": self.settings.tol}
-        first_move = np.zeros(len(limits))
-        found = minimize(
-            downhill, first_move, jac=True, method="L-BFGS-B", bounds=limits, options=options, callback=report
-        )
-        return level - float(found.fun) * total, start + self.free @ found.x
