@@ -18,6 +18,7 @@ from sklearn.utils import get_tags
 from sparsebayes.bases import as_basis
 from sparsebayes.bases.kernel_operator import KERNEL_MEMORY
 from sparsebayes.core.result import Result
+from sparsebayes.estimators._classification import publish_classification
 from sparsebayes.estimators._dask import bare_of, check_of, read_labels, remaining_options
 from sparsebayes.estimators._error_bars import PosteriorBars
 from sparsebayes.estimators._fitted import Fitted, forget
@@ -25,6 +26,13 @@ from sparsebayes.estimators._moderation import Coverage, Moderation
 from sparsebayes.estimators._order import row_order
 from sparsebayes.estimators._range import TrainingRange
 from sparsebayes.estimators._regression import publish_regression
+from sparsebayes.estimators._scales import (
+    fit_from_guess,
+    learn_for_labels,
+    learn_for_targets,
+    scales_of_labels,
+    scales_of_targets,
+)
 from sparsebayes.estimators._training import (
     Candidates,
     Rows,
@@ -40,7 +48,6 @@ from sparsebayes.estimators._validation import is_gaussian, is_noise_known
 from sparsebayes.fit import fit
 from sparsebayes.laplace import Bernoulli, Multinomial
 from sparsebayes.rows.validation import LEAST_ROWS, has_outputs, require_targets
-from sparsebayes.scale_learning import input_relevance
 from sparsebayes.scale_learning.settings import ScaleSearchSettings
 from sparsebayes.solvers.monitor import FitMonitor
 
@@ -69,33 +76,29 @@ def fit_kernel_regressor(model: Any, X: Any, y: Any, sample_weight: Any, noise_v
     identify_rows(monitor.journal, rows)
     bound, learned, guess = bind_remotely(model, points.overview.alike, rows), None, None
     if learns(gamma_of(model)) and points.overview.constant is None:
-        learned = model._learn(bound, rows, monitor)
+        learned = learn_for_targets(model, bound, rows, monitor)
         bound, guess = learned.bound, learned.first_noise_variance
     remote = KernelRows(points, bound.kernel)
-    result = model._fit_from(partial(_fitted_model, model, remote, monitor), found, guess)
+    result = fit_from_guess(partial(_fitted_model, model, remote, monitor), found, guess)
     centres = remote.known.X[result.active]
     numbers = first_rows(points.rows, centres) if len(centres) else np.zeros(0, dtype=np.int64)
     candidates, fitted = _selected(bound, centres, numbers, result, found)
-    more = model._of_scales(bound, learned, fitted, rows)
+    more = scales_of_targets(model, bound, learned, fitted, rows)
     more["_range"] = TrainingRange.of(fitted.basis, np.stack([points.overview.low, points.overview.high]))
     bars = PosteriorBars(fitted.result, more["excess_variance_"])
     publish_regression(model, candidates, fitted, bars, dual_coef_=fitted.result.mean, **more)
     return model
 
 
-def fit_kernel_classifier(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Candidates, Fitted, Any] | None:
-    """Fit a `RelevanceVectorClassifier` to rows that are Dask collections.
-
-    Returns its functions, the fitted model and further attributes; None if it was fitted in memory.
-    """
+def fit_kernel_classifier(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:
+    """Fit a `RelevanceVectorClassifier` to rows that are Dask collections; returns it."""
     from sparsebayes.distributed import KernelLabels, alike_rows, first_rows
 
     _refuse_pairwise(model)
     monitor = monitor_of(model)
     given, encoded, classes = read_labels(model, X, y, sample_weight, monitor)
     if encoded.total <= GATHERED:
-        _fitted_together(model, given)
-        return None
+        return _fitted_together(model, given)
     _refuse_options(model, encoded.total)
     sample = encoded.sample(SAMPLE)
     codes = sample.y[:, 0].astype(int) if sample.y.shape[1] == 1 else sample.y.argmax(axis=1)
@@ -103,19 +106,16 @@ def fit_kernel_classifier(model: Any, X: Any, y: Any, sample_weight: Any) -> tup
     identify_rows(monitor.journal, rows)
     bound = bind_remotely(model, alike_rows(encoded), rows)
     if learns(gamma_of(model)):
-        bound = model._learned(bound, rows, monitor)
+        bound = learn_for_labels(model, bound, rows, monitor)
     remote = KernelLabels(encoded, bound.kernel, model.n_features_in_)
     likelihood = Bernoulli() if len(classes.labels) == 2 else Multinomial()
     result = classes.restored(_fitted_model(model, remote, monitor, likelihood=likelihood))
     centres = remote.known.X[result.active]
     candidates, fitted = _selected(bound, centres, first_rows(encoded.rows, centres), result, encoded.total)
-    weights, shares = fitted.of_weights(fitted.result.mean, 0.0), encoded.classes.weights
-    more: dict[str, Any] = {"dual_coef_": weights}
-    if learns(gamma_of(model)):
-        more["scales_"] = np.exp(bound.log_scales)
-        more["input_relevance_"] = input_relevance(fitted.basis, weights.T, rows.X, rows.y, rows.weights)
-    moderation = Moderation(None, Coverage.of(bound, rows.X, shares / shares.sum()))
-    return candidates, replace(fitted, moderation=moderation), more
+    more, shares = scales_of_labels(model, bound, fitted, rows), encoded.classes.weights
+    fitted = replace(fitted, moderation=Moderation(None, Coverage.of(bound, rows.X, shares / shares.sum())))
+    publish_classification(model, candidates, fitted, dual_coef_=fitted.of_weights(fitted.result.mean, 0.0), **more)
+    return model
 
 
 def _fitted_together(model: Any, given: Any) -> Any:

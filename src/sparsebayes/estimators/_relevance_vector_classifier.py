@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.utils import get_tags
 
 from sparsebayes._array import to_numpy
-from sparsebayes.bases import BoundBasis
 from sparsebayes.estimators._callbacks import reports_to_callbacks
 from sparsebayes.estimators._classification import SparseClassification, fit_labels, publish_classification
 from sparsebayes.estimators._dask_kernels import fit_kernel_classifier
@@ -21,20 +20,17 @@ from sparsebayes.estimators._fitted import (
 from sparsebayes.estimators._moderation import Coverage, Moderation, sparse_process
 from sparsebayes.estimators._order import ClassOrder
 from sparsebayes.estimators._parameters import check_parameters
+from sparsebayes.estimators._scales import learn_for_labels, scales_of_labels
 from sparsebayes.estimators._training import (
     Candidates,
     Rows,
     bind_kernel,
     gamma_of,
     identify_rows,
-    learn,
     learns,
     monitor_of,
 )
-from sparsebayes.laplace import Bernoulli, number_classes
 from sparsebayes.rows.sources import is_dask
-from sparsebayes.scale_learning import LaplaceEvidence, input_relevance, learn_scales
-from sparsebayes.solvers.monitor import FitMonitor
 
 
 @documented
@@ -131,39 +127,22 @@ class RelevanceVectorClassifier(SparseClassification):
         """
         check_parameters(self)
         if is_dask(X):
-            found = fit_kernel_classifier(self, X, y, sample_weight)
-            if found is not None:
-                publish_classification(self, *found[:2], **found[2])
-            return self
+            return fit_kernel_classifier(self, X, y, sample_weight)
         monitor, rows = monitor_of(self), self._training_rows(X, y, sample_weight)
         identify_rows(monitor.journal, rows)
         rows, classes = self._ordered_rows(rows, kernel=True)
-        bound, more = bind_kernel(self, rows), {}
+        bound = bind_kernel(self, rows)
         if learns(gamma_of(self)):
-            bound = self._learned(bound, rows, monitor)
+            bound = learn_for_labels(self, bound, rows, monitor)
         candidates = Candidates.of(bound, rows)
         fitted = fit_labels(self, candidates, rows, classes, monitor)
         moderation = self._moderation(candidates, fitted, rows, classes)
         fitted = replace(fitted, moderation=moderation)
-        weights = fitted.of_weights(fitted.result.mean, 0.0)
+        more = scales_of_labels(self, bound, fitted, rows)
         if moderation.process is not None:
             more["probability_vectors_"] = np.sort(candidates.numbers[moderation.process.functions])
-        if learns(gamma_of(self)):
-            more["scales_"] = np.exp(bound.log_scales)
-            more["input_relevance_"] = input_relevance(fitted.basis, weights.T, rows.X, rows.y, rows.weights)
-        publish_classification(self, candidates, fitted, dual_coef_=weights, **more)
+        publish_classification(self, candidates, fitted, dual_coef_=fitted.of_weights(fitted.result.mean, 0.0), **more)
         return self
-
-    def _learned(self, bound: BoundBasis, rows: Rows, monitor: FitMonitor) -> BoundBasis:
-        """The functions at their learned scales; one for each input only if each but the first gains a nat (AIC)."""
-        learned = learn(self, bound, rows, self._evidence(rows), monitor)
-        more = len(learned.bound.log_scales) - len({each.parameter for each in bound.scales})
-        if gamma_of(self) != "ard" or not more:
-            return learned.bound
-        with np.errstate(all="ignore"):  # as in `learn`, which has found these numbers to be in range
-            shared = learn_scales(bound, rows.X, self._evidence(rows), monitor=monitor, tied=True)
-        gain = learned.log_evidence - shared.log_evidence
-        return learned.bound if gain > more else shared.bound.with_scale_per_input()
 
     def _moderation(self, candidates: Candidates, fitted: Fitted, rows: Rows, classes: ClassOrder) -> Moderation:
         """What the probabilities rest on: where the data are and, if scales are learned, the Gaussian process."""
@@ -176,9 +155,3 @@ class RelevanceVectorClassifier(SparseClassification):
         if process is not None and classes.places[0]:  # the process has the classes in the order of the fit
             process = process.negated()
         return Moderation(process, Coverage.of(bound, rows.X, shares / shares.sum()))
-
-    def _evidence(self, rows: Rows) -> LaplaceEvidence:
-        """The labels as the Gaussian process sees them: one column for two classes, else one for each."""
-        classes, numbers = number_classes(to_numpy(rows.y))
-        codes = np.eye(len(classes))[numbers][:, 1 if len(classes) == 2 else 0 :]
-        return LaplaceEvidence(codes, to_numpy(rows.counts), bool(self.fit_intercept), Bernoulli())

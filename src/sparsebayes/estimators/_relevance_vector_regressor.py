@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import get_tags
 
-from sparsebayes._array import beside, to_numpy
-from sparsebayes._checks import warn
+from sparsebayes._array import beside
 from sparsebayes.bases import BoundBasis
-from sparsebayes.core.result import Result
 from sparsebayes.estimators._callbacks import reports_to_callbacks
 from sparsebayes.estimators._dask_kernels import fit_kernel_regressor
 from sparsebayes.estimators._docs import documented
@@ -27,10 +23,11 @@ from sparsebayes.estimators._error_bars import (
 )
 from sparsebayes.estimators._fitted import Fitted, all_or_nothing
 from sparsebayes.estimators._order import row_order
-from sparsebayes.estimators._outputs import ProcessTargets, fit_each, groups_of_outputs, of_outputs
+from sparsebayes.estimators._outputs import fit_each, groups_of_outputs, of_outputs
 from sparsebayes.estimators._parameters import check_parameters
 from sparsebayes.estimators._range import TrainingRange
 from sparsebayes.estimators._regression import SparseRegression, publish_regression
+from sparsebayes.estimators._scales import fit_from_guess, learn_for_targets, scales_of_targets
 from sparsebayes.estimators._training import (
     Candidates,
     Rows,
@@ -38,24 +35,18 @@ from sparsebayes.estimators._training import (
     fit_candidates,
     gamma_of,
     identify_rows,
-    learn,
     learns,
     monitor_of,
     sorted_rows,
-    with_scales,
 )
 from sparsebayes.rows.sources import is_dask
 from sparsebayes.rows.validation import (
     constant_of,
 )
 from sparsebayes.scale_learning import (
-    GaussianEvidence,
     GaussianProcessPosterior,
     LearnedScales,
-    input_relevance,
 )
-from sparsebayes.solvers.monitor import FitMonitor
-from sparsebayes.solvers.regression import NOT_SPARSE
 
 VARIANCES = ("auto", "posterior", "augmented", "gp")
 
@@ -164,12 +155,12 @@ class RelevanceVectorRegressor(SparseRegression):
         self._check_variance(bound, rows)
         candidates, learned, guess = Candidates.of(bound, rows), None, None
         if learns(gamma_of(self)) and constant_of(rows.y) is None:
-            learned = self._learn(bound, rows, monitor)
+            learned = learn_for_targets(self, bound, rows, monitor)
             candidates = Candidates.of(learned.bound, rows).without(learned.irrelevant)
             guess = learned.first_noise_variance
-        result = self._fit_from(partial(fit_candidates, self, candidates, rows, monitor), int(rows.y.shape[0]), guess)
+        result = fit_from_guess(partial(fit_candidates, self, candidates, rows, monitor), int(rows.y.shape[0]), guess)
         fitted = Fitted.of(candidates, result, int(rows.y.shape[0]), rows.columns)
-        more = self._of_scales(bound, learned, fitted, rows)
+        more = scales_of_targets(self, bound, learned, fitted, rows)
         bars = self._bars(fitted, rows, learned, more["excess_variance_"])
         weights = fitted.result.mean
         selected = fitted.basis.beside(rows.X)
@@ -184,57 +175,6 @@ class RelevanceVectorRegressor(SparseRegression):
             self, candidates, fitted, bars, dual_coef_=of_outputs(weights), components_=components, **more
         )
         return self
-
-    def _fit_from(self, fit_model: Callable[..., Result], rows: int, guess: float | None) -> Result:
-        """The model from a guess at the noise variance, or from none if that leads to almost a function per row.
-
-        A Gaussian process that hardly has any noise is such a guess, and what it leads to follows the noise.
-        fit_model : options of `fit` -> the fitted model.  rows : how many there are.
-        """
-        if guess is None:
-            return fit_model()
-        with warnings.catch_warnings(record=True) as said:
-            warnings.simplefilter("always")
-            result = fit_model(initial_noise_variance=guess)
-        if len(result.active) > NOT_SPARSE * rows:
-            return fit_model()
-        for each in said:
-            warn(str(each.message), each.category)
-        return result
-
-    def _learn(self, bound: BoundBasis, rows: Rows, monitor: FitMonitor) -> LearnedScales:
-        """The functions at the scales of the largest evidence of the Gaussian process.
-
-        How often a row counts does not matter for them: the process would take copies for rows without noise.
-        """
-        targets = ProcessTargets.of(self, rows)
-        weights, known = np.ones(int(rows.y.shape[0])), rows.known_noise
-        if known is not None:
-            weights, targets = to_numpy(known.weights), replace(targets, variance=known.common)
-        evidence = GaussianEvidence(to_numpy(targets.y), weights, bool(self.fit_intercept), targets.variance)
-        return learn(self, bound, rows, evidence, monitor)
-
-    def _of_scales(
-        self, bound: BoundBasis, learned: LearnedScales | None, fitted: Fitted, rows: Rows
-    ) -> dict[str, Any]:
-        """The fitted attributes that say something of scales; `learned` is None if there was nothing to learn."""
-        basis, excess = fitted.basis, 0.0
-        result: Any = fitted.result
-        if learned is None and learns(gamma_of(self)):
-            scales = np.exp(with_scales(self, bound).log_scales)
-            return {"excess_variance_": 0.0, "scales_": scales, "input_relevance_": np.zeros(self.n_features_in_)}
-        if learned is None:
-            return {"excess_variance_": 0.0}
-        if self.variance == "auto" and result.noise_variance > 0:  # else y and f do not compare
-            targets = ProcessTargets.of(self, rows)
-            columns = basis.beside(rows.X)(rows.X)
-            excess = learned.excess_variance(result, columns, targets.y, None, targets.scales)
-        weights = result.mean / result.output_scales if result.mean.ndim == 2 else result.mean[:, None]
-        return {
-            "scales_": np.exp(learned.bound.log_scales),
-            "input_relevance_": input_relevance(basis, weights, rows.X, rows.y, rows.weights),
-            "excess_variance_": excess,
-        }
 
     def _check_variance(self, bound: BoundBasis, rows: Rows) -> None:
         if not (isinstance(self.variance, str) and self.variance in VARIANCES):
