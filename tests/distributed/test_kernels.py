@@ -155,6 +155,14 @@ def test_errors(remote, options, message):
         RelevanceVectorRegressor(**options).fit(*chunked(600, X, y))
 
 
+def test_classes_that_share_functions_are_refused_on_a_second_fit_too(remote):
+    LX, labels, _ = make_ripley(500, random_state=0)
+    labels = np.where(LX[:, 1] > 0.8, 2, labels)
+    model = RelevanceVectorClassifier(gamma=2.0).fit(*chunked(200, LX, labels))
+    with pytest.raises(ValueError, match="groups must be None"):
+        model.set_params(groups=[0, 0, 0]).fit(*chunked(200, LX, labels))
+
+
 def test_landmarks_are_a_factor_of_the_kernel():
     points = PointRows.of(*chunked(300, X[:600], y[:600]), None, check_design)
     landmarks, complete = find_landmarks(points.rows, 600, Landmarks.none(RBF(gamma=0.005), 2), 1e-6)

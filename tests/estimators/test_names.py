@@ -61,8 +61,10 @@ def test_names_of_columns():
     frame = pd.DataFrame(X, columns=["age", "height", "weight", "score"])
     model = SparseBayesRegressor(prior="bic").fit(frame, y)
     assert model.get_feature_names_out().tolist() == ["height", "weight"]
-    with pytest.raises(ValueError, match="input_features must be those of the data frame"):
+    with pytest.raises(ValueError, match=r"input_features must be those of the data frame.*got 'a' in place of 'age'"):
         model.get_feature_names_out(["a", "b", "c", "d"])
+    with pytest.raises(ValueError, match=r"input_features must be those of the data frame.*got 2 names for 4 columns"):
+        model.get_feature_names_out(["age", "height"])
     model.fit(X, y)
     assert model.get_feature_names_out().tolist() == ["x1", "x2"]
     assert model.get_feature_names_out(["a", "b", "c", "d"]).tolist() == ["b", "c"]

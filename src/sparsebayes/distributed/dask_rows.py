@@ -199,7 +199,7 @@ def _computed(result: Delayed, name: str, total: int, watch: PassWatch | None) -
         except Exception as error:
             if type(error).__name__ not in ("KilledWorker", "FutureCancelledError", "CancelledError") or not remaining:
                 raise
-    raise AssertionError("unreachable")
+    raise AssertionError("the last attempt returns or raises")
 
 
 def _one_thread_per_task() -> Any:

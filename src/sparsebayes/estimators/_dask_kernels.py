@@ -197,7 +197,7 @@ def _refuse_options(model: Any, n: int) -> None:
         reason = "centres must be None"
     elif getattr(model, "variance", "auto") not in ("auto", "posterior"):
         reason = f"variance must be 'auto' or 'posterior', got {model.variance!r}"
-    elif getattr(model, "classes_", None) is None and hasattr(model, "class_weight") and model.groups is not None:
+    elif hasattr(model, "class_weight") and model.groups is not None:
         reason = f"groups must be None, got {model.groups!r}"
     if reason:
         raise ValueError(

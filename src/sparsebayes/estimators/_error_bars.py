@@ -224,11 +224,17 @@ class AugmentedBars(ErrorBars):
 
     def covariance(self, X: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """ValueError: there is none."""
-        raise ValueError("return_cov has no meaning with variance='augmented': every query has a function of its own.")
+        raise ValueError(
+            "return_cov has no meaning with variance='augmented', where every query has a function of its own: use "
+            "return_std, or fit with variance='posterior'."
+        )
 
     def factor(self, X: np.ndarray, columns: np.ndarray) -> Factor:
         """ValueError: there is no covariance."""
-        raise ValueError("sample_y has no meaning with variance='augmented': every query has a function of its own.")
+        raise ValueError(
+            "sample_y has no meaning with variance='augmented', where every query has a function of its own: fit with "
+            "variance='posterior'."
+        )
 
     def variance(self, X: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """The variance of the sparse model, and e*²/(α* + S*), at each query (q,)."""

@@ -43,7 +43,7 @@ class SparseModel(WithFormula, FittedRepresentation, CallbackSupportMixin, BaseE
     def covariance_(self) -> Array:
         """Posterior covariance Σ of the weights that are not 0, made dense only when it is read."""
         if not hasattr(self, "_fitted"):
-            raise AttributeError(f"{type(self).__name__} has no covariance_ before it is fitted.")
+            raise AttributeError(f"{type(self).__name__} has no covariance_ before it is fitted: call fit first.")
         if hasattr(self, "estimators_"):
             raise AttributeError("covariance_ is that of one model, got a model for each output: see estimators_.")
         covariance = self._fitted.result.covariance

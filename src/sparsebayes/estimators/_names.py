@@ -28,7 +28,12 @@ def names_of_inputs(model: Any, input_features: Sequence[str] | None) -> list[st
     if known is None or input_features is None:
         return input_names(known if input_features is None else list(input_features), model.n_features_in_)
     if not np.array_equal(known, np.asarray(input_features, dtype=object)):
-        raise ValueError("input_features must be those of the data frame that the model was fitted to, or None.")
+        pairs = zip(known, input_features, strict=False)
+        other = next((f"{name!r} in place of {own!r}" for own, name in pairs if name != own), None)
+        raise ValueError(
+            "input_features must be those of the data frame that the model was fitted to, or None, got "
+            f"{other or f'{len(input_features)} names for {len(known)} columns'}."
+        )
     return [str(name) for name in known]
 
 

@@ -61,7 +61,9 @@ class Projection:
         explained = to_numpy(xa.column_squares(root @ rows))
         kept = np.setdiff1d(np.flatnonzero(explained < 1 - IN_SPAN), Z)
         if not len(kept):
-            raise NothingToModel("X has no column that is not unpenalised, or in the span of those that are.")
+            raise NothingToModel(
+                "X has no column to select: each is one of those that unpenalised names, or a combination of them."
+            )
         norms = xa.asfloat64(np.sqrt(1 - explained[kept]), like=rows)
         return cls(base, units, Z, kept, root.T @ root, rows, norms)
 

@@ -109,7 +109,10 @@ class CentredBasis(Basis):
             The derivative of some L by K. The parameters are numbers.
         """
         if self.learnable:
-            raise NotImplementedError(f"{type(self).__name__} has parameters to learn but no scale_gradient.")
+            raise NotImplementedError(
+                f"{type(self).__name__} has parameters to learn but no scale_gradient: define it, or leave learnable "
+                "empty."
+            )
         return np.zeros(0)
 
     def free_scale_gradient(self, X: Array, Z: Array, D: Array) -> np.ndarray:
