@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sparsebayes import Smoothness
 from sparsebayes.signals.noise import noise_from_finest
 from sparsebayes.signals.pointwise import pointwise_variance
-from sparsebayes.signals.risk import _likelihoods, best_constants, fit_mixtures, histograms, stein_risk
+from sparsebayes.signals.risk import _likelihoods, constants_of, fit_mixtures, histograms, stein_risk
 from sparsebayes.signals.settings import DENOISING, DenoisingSettings, RiskSettings
 from sparsebayes.signals.shrinkage import (
     BLOCK,
@@ -39,7 +39,7 @@ def fit_mixture(z):
 
 
 def best_constant(z):
-    return best_constants(histogram(z)[None])[0]
+    return constants_of(fit_mixtures(histogram(z)[None]))[0]
 
 
 @pytest.mark.parametrize("c", [0.0, 0.5, 2.0, 5.0])

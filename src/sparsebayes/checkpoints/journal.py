@@ -75,7 +75,7 @@ class Journal:
         self.identity: list[list[str]] = []
         self.known: dict[Any, Any] = {}
         self._stack = [root]
-        self._changed, self._next, self._took = False, 0.0, 0.0
+        self._changed, self._next = False, 0.0
 
     def identify(self, name: str, value: Any) -> None:
         """Say what the fit is of; ValueError if the file is that of a fit of something else."""

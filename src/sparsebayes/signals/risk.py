@@ -78,24 +78,6 @@ def histograms(z: np.ndarray, sizes: Sequence[int], settings: RiskSettings = DEN
     return np.bincount(numbers, minlength=bins * len(sizes)).reshape(-1, bins)
 
 
-def best_constants(counts: np.ndarray, settings: RiskSettings = DENOISING.risk) -> np.ndarray:
-    """The smoothness constant of least expected risk for each of B sets of coefficients.
-
-    Parameters
-    ----------
-    counts : ndarray of shape (B, bins)
-        Histograms of the sets.
-    settings : RiskSettings
-        The constants to choose from, and how.
-
-    Returns
-    -------
-    ndarray of shape (B,)
-        c of each set.
-    """
-    return constants_of(fit_mixtures(counts, settings), settings)
-
-
 def constants_of(shares: np.ndarray, settings: RiskSettings = DENOISING.risk) -> np.ndarray:
     """The smoothness constant of least expected risk under each of B mixtures.
 
