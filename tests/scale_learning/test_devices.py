@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-import sparsebayes._array as xa
+from sparsebayes._array import transfers
 from sparsebayes.bases import RBF, Columns, Matern
 from sparsebayes.laplace import Bernoulli
 from sparsebayes.scale_learning import GaussianEvidence, LaplaceEvidence, learn_scales
@@ -110,12 +110,12 @@ def test_the_same_scales_are_learned_on_a_device(N, backend, monkeypatch):
 def test_nothing_in_proportion_to_the_covariance_leaves_the_device(monkeypatch):
     strict = pytest.importorskip("array_api_strict")
     X, y = _data(150, seed=4)
-    there, fetched, sizes = strict.asarray(X, device=strict.Device("device1")), xa.fetched, []
+    there, fetched, sizes = strict.asarray(X, device=strict.Device("device1")), transfers.fetched, []
 
     def counted(x):
         sizes.append(int(np.prod(x.shape)))
         return fetched(x)
 
-    monkeypatch.setattr(xa, "fetched", counted)
+    monkeypatch.setattr(transfers, "fetched", counted)
     learn_scales(RBF(1.0).bind(there), there, GaussianEvidence(y, np.ones(150), True), SMALL)
     assert max(sizes) <= max(X.size, SMALL.judge_centres**2)

@@ -107,7 +107,6 @@ __all__ = [
     "device",
     "diagonal",
     "equal",
-    "fetched",
     "few_times",
     "flat_inner",
     "float_bits",
