@@ -34,16 +34,9 @@ from sparsebayes.solvers.regression import checked_variance, warn_about
 from sparsebayes.solvers.sized import Sized
 
 AUTO = "auto"
-MONITOR = (
-    "max_iter",
-    "tol",
-    "max_time",
-    "random_state",
-    "verbose",
-    "callback",
-    "checkpoint",
-)  # what a monitor is made of
-# parameters that another process may have different values of
+# what a monitor is made of
+MONITOR = ("max_iter", "tol", "max_time", "random_state", "verbose", "callback", "checkpoint")
+# parameters that may be others when a fit is resumed from a checkpoint
 FREE = ("callback", "checkpoint", "max_iter", "max_time", "moderated", "verbose")
 SOLVERS: dict[str, Solver] = {AUTO: ActiveSet(), **NAMED, "orthonormal": Orthonormal()}
 LIKELIHOODS = {

@@ -121,13 +121,9 @@ def path_for(
 
     monitor : what is told of passes over rows on Dask.
     """
-    if polish and not isinstance(likelihood, ClassLikelihood):
-        raise ValueError(
-            f"polish must be False with likelihood={likelihood!r}, got True: only the curvature of a likelihood of "
-            "classes moves with alpha in a way that is known."
-        )
+    _check_polish(polish, likelihood)
+    noise = NoiseOptions(likelihood, noise_variance, guess)
     if hasattr(Phi, "path_of_rows"):  # rows that stay where they are, and know how they are fitted
-        noise = NoiseOptions(likelihood, noise_variance, guess)
         return Phi.path_of_rows(center, likelihood, polish, noise, request.groups)
     if is_dask(Phi) and isinstance(likelihood, ClassLikelihood):
         request.refuse_unpenalised(likelihood)
@@ -137,10 +133,26 @@ def path_for(
     if y is not None and not is_dask(Phi) and (is_complex(y) or is_complex(Phi)):
         data = ComplexData.of(Phi, y, sample_weight, center, likelihood, noise_variance, guess, request)
         return _complex_path(data)
-    noise = NoiseOptions(likelihood, noise_variance, guess)
     read = isinstance(Phi, Triangle | RowPasses | KnownNoiseRows)
     if read or is_dask(Phi) or is_chunked(Phi, y) or is_too_large(Phi):
         return _statistics_path(statistics_of(Phi, y, sample_weight, likelihood, monitor), center, noise, request)
+    return _path_in_memory(Phi, y, sample_weight, center, noise, polish, request)
+
+
+def _check_polish(polish: bool, likelihood: Any) -> None:
+    """Raise ValueError for polish=True with a likelihood that has no classes."""
+    if polish and not isinstance(likelihood, ClassLikelihood):
+        raise ValueError(
+            f"polish must be False with likelihood={likelihood!r}, got True: only the curvature of a likelihood of "
+            "classes moves with alpha in a way that is known."
+        )
+
+
+def _path_in_memory(
+    Phi: Any, y: Any, sample_weight: Any, center: bool, noise: NoiseOptions, polish: bool, request: JointRequest
+) -> Path:
+    """The path of a design in memory or behind products."""
+    likelihood: Any = noise.likelihood
     operator, like = _operator_of(Phi, y)
     weights = as_counts(check_weights(sample_weight, operator.shape[0], like=like))
     if weights is not None:

@@ -257,6 +257,12 @@ def _like(y: Any, sizes: list[float], name: str) -> list[Any]:
     return blocks_of_array(y)
 
 
+def starts_of(sizes: dict[int, int]) -> tuple[int, ...]:
+    """How many rows come before each part, from the sizes of the parts that have rows, by number."""
+    every = [sizes.get(number, 0) for number in range(max(sizes, default=-1) + 1)]
+    return tuple(np.cumsum([0, *every])[:-1].tolist())
+
+
 def blocks_of_array(X: Any) -> list[Any]:
     """The blocks of rows of an array, lazily.
 

@@ -98,12 +98,7 @@ class RemoteKernelPath:
         Result
             The fitted model, under the true kernel; function m is centred at point m of `rows.known`.
         """
-        free = unlimited(solver)
-        if not isinstance(free, ActiveSet):
-            raise ValueError(
-                f"solver must be 'auto' or 'active-set' for a kernel machine on Dask, got {solver!r}: any other needs "
-                "the kernel matrix of all rows; pass arrays, such as X.compute()."
-            )
+        free = _by_rounds(solver)
         points, kernel = self.rows.points, self.rows.kernel
         columns = RemoteColumns(points, kernel, self.rows.known, self.fit_intercept)
         units = columns.units
@@ -139,3 +134,14 @@ class RemoteKernelPath:
         end = search.limited(end, solver) if isinstance(solver, Sized) else end
         solution = Solution(end.model.state, end.converged)
         return replace(report(solution, end.model.units, monitor, end.certificate), candidates=None)
+
+
+def _by_rounds(solver: Solver) -> ActiveSet:
+    """The solver of a working set, without a limit on the number of functions; ValueError if it needs all functions."""
+    free = unlimited(solver)
+    if not isinstance(free, ActiveSet):
+        raise ValueError(
+            f"solver must be 'auto' or 'active-set' for a kernel machine on Dask, got {solver!r}: any other needs "
+            "the kernel matrix of all rows; pass arrays, such as X.compute()."
+        )
+    return free

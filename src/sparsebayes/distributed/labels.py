@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sparsebayes._sketches import SmallestKeys, uniform
-from sparsebayes.distributed.dask_rows import DaskRows, Part
+from sparsebayes.distributed.dask_rows import DaskRows, Part, starts_of
 from sparsebayes.distributed.triangles import sum_of
 from sparsebayes.laplace import number_classes
 from sparsebayes.rows.validation import check_weights
@@ -97,8 +97,7 @@ class Classes:
     @property
     def starts(self) -> tuple[int, ...]:
         """How many rows come before each part."""
-        sizes = [self.sizes.get(number, 0) for number in range(max(self.sizes, default=-1) + 1)]
-        return tuple(np.cumsum([0, *sizes])[:-1].tolist())
+        return starts_of(self.sizes)
 
 
 def _first_row(rows: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, float]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sparsebayes._sketches import SmallestKeys, hashes, uniform
-from sparsebayes.distributed.dask_rows import DaskRows, Part
+from sparsebayes.distributed.dask_rows import DaskRows, Part, starts_of
 from sparsebayes.distributed.triangles import CheckedPart, NoisyChunk, sum_of
 from sparsebayes.rows.chunks import Chunk
 from sparsebayes.rows.triangle import Triangle
@@ -82,8 +82,7 @@ class Overview:
     @property
     def starts(self) -> tuple[int, ...]:
         """How many rows come before each part."""
-        sizes = [self.sizes.get(number, 0) for number in range(max(self.sizes, default=-1) + 1)]
-        return tuple(np.cumsum([0, *sizes])[:-1].tolist())
+        return starts_of(self.sizes)
 
     @property
     def alike(self) -> np.ndarray:

@@ -162,6 +162,13 @@ class RelevanceVectorRegressor(SparseRegression):
         fitted = Fitted.of(candidates, result, int(rows.y.shape[0]), rows.columns)
         more = scales_of_targets(self, bound, learned, fitted, rows)
         bars = self._bars(fitted, rows, learned, more["excess_variance_"])
+        self._publish(candidates, fitted, bars, rows, more)
+        return self
+
+    def _publish(
+        self, candidates: Candidates, fitted: Fitted, bars: ErrorBars, rows: Rows, more: dict[str, Any]
+    ) -> None:
+        """Set the fitted attributes; `more` are those that say something of scales."""
         weights = fitted.result.mean
         selected = fitted.basis.beside(rows.X)
         components = selected.contributions(rows.X, beside(weights, rows.X)) if weights.ndim == 1 else None
@@ -174,7 +181,6 @@ class RelevanceVectorRegressor(SparseRegression):
         publish_regression(
             self, candidates, fitted, bars, dual_coef_=of_outputs(weights), components_=components, **more
         )
-        return self
 
     def _check_variance(self, bound: BoundBasis, rows: Rows) -> None:
         if not (isinstance(self.variance, str) and self.variance in VARIANCES):
