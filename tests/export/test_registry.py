@@ -27,7 +27,7 @@ KINDS = (Basis, BoundBasis, Prior, Solver, LaplaceLikelihood, Specification, Res
          BaseEstimator)  # fmt: skip
 
 # classes that are made anew for each prediction or each fit, and are nothing that an estimator holds
-PASSING = {"BarsOfParts", "Charged", "HostBars", "Sized"}
+PASSING = {"BarsOfParts", "HostBars", "Multiplied", "Sized"}
 # mixins and bases that nobody makes objects of
 BASES = {"HasParts", "SparseClassification", "SparseModel", "SparseRegression", "Specification"}
 NO_BYTES = {"Kernel"}  # a function; a file only says so

@@ -16,7 +16,7 @@ from sparsebayes.core.posterior import Problem
 from sparsebayes.core.prior import Uniform
 from sparsebayes.core.quadratic import DenseQuadratic, Products
 from sparsebayes.core.solver import Monitor
-from sparsebayes.groups.prior import Charged, share
+from sparsebayes.groups.prior import Multiplied, share
 from sparsebayes.solvers.active_set import ActiveSet
 from sparsebayes.solvers.active_set.exchange import GroupRemovals, best_swaps, swapped
 from sparsebayes.solvers.active_set.search import HIGH
@@ -167,11 +167,11 @@ def test_the_best_precision_of_one_column_is_the_closed_form(seed, name):
     state = some_state(problem, seed)
     scores = state.scores
     own = problem.unit if problem.unit.ndim == 2 else problem.unit[:, None]
-    charged, unit = Charged(problem.prior), np.concatenate([own, np.ones((problem.size, 1))], axis=1)
-    found = charged.maximise(scores.S, scores.q, state.beta, unit)
+    multiplied, unit = Multiplied(problem.prior), np.concatenate([own, np.ones((problem.size, 1))], axis=1)
+    found = multiplied.maximise(scores.S, scores.q, state.beta, unit)
     inside = np.isfinite(scores.alpha) & scores.free
     np.testing.assert_allclose(found[inside], scores.alpha[inside], rtol=1e-5)
-    gain = charged.gain(found, scores.S, scores.q, state.beta, unit)
+    gain = multiplied.gain(found, scores.S, scores.q, state.beta, unit)
     np.testing.assert_allclose(gain[scores.free], scores.gain[scores.free], atol=1e-8)
 
 

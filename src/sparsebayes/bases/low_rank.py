@@ -171,7 +171,7 @@ class _RandomDraws:
 
 @dataclass(frozen=True)
 class _HashedDraws:
-    """The same by hash values of the points, which their order does not change.
+    """Points drawn in proportion to their residuals by hash values, which their order does not change.
 
     X : (N, d).  distinct : (N,) whether a point repeats no earlier one.
     """

@@ -64,14 +64,14 @@ class Prior(Specification, ABC):
         return self
 
     def relaxed(self) -> Prior:
-        """The prior that charges nothing, of the same functions."""
+        """The uniform prior on the same functions, which penalises none."""
         return Uniform()
 
-    def scaled(self, charge: float) -> Prior | None:
-        """A prior of the same kind whose log density is `charge` times this one's; None if there is none."""
+    def scaled(self, factor: float) -> Prior | None:
+        """A prior of the same kind whose log density is `factor` times this one's; None if there is none."""
         return self if self.flat else None
 
-    def charges(self, sizes: Any, outputs: int, unit: Any) -> Any:
+    def multiplicities(self, sizes: Any, outputs: int, unit: Any) -> Any:
         """How often log p(α) counts per output, (M,), if one α governs `sizes` (M,) columns in so many outputs."""
         return 0.0 * sizes + 1 / outputs
 

@@ -156,7 +156,7 @@ def _places_on_device(X: Array, numbers: Array, weights: Array | None, K: int) -
 
 
 def _first_rows(X: Array, numbers: Array, rows: Array) -> Array:
-    """Those of the rows that come first in lexicographic order, as far as it takes to tell which class they are of."""
+    """The first of these rows in lexicographic order, or several if all of those are of one class."""
     xp = namespace(X)
     for column in range(int(X.shape[1])):
         values = take(X[:, column], rows)

@@ -2,10 +2,10 @@
 
 With everything per output (`core.posterior`) the objective depends on the precision of a group through
 
-    ℓ(α) = ½ Σ_i [log α − log(α+λ_i) + c_i/(α+λ_i)] + charge · log p(α)
+    ℓ(α) = ½ Σ_i [log α − log(α+λ_i) + c_i/(α+λ_i)] + m · log p(α)
 
-The charge is how often log p counts per output (`Prior.charges`). What a prior charges for each weight, as the
-smoothness prior does, counts for every column of the group; a density of α itself counts once for all outputs, 1/T.
+m is how often log p counts per output (`Prior.multiplicities`). The penalty of each weight, as the smoothness prior
+has one, counts for every column of the group; a density of α itself counts once for all outputs, 1/T.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ BELOW, ABOVE = 8.0, 14.0  # how far in log α they reach below the least λ²/c 
 
 
 @dataclass
-class Charged(Prior):
-    """A prior on a precision that governs several weights; its log density counts as often as is charged for them.
+class Multiplied(Prior):
+    """A prior on a precision that governs several weights; its log density counts m times.
 
     Its methods take (λ, √c) (M, d) in place of (s, q) (M,), which are taken as well. The last column of `unit` is
-    the charge, (M,); the other columns are what the prior itself takes.
+    m, (M,); the other columns are what the prior itself takes.
 
     Parameters
     ----------
@@ -51,8 +51,8 @@ class Charged(Prior):
         return self.prior.flat
 
     def relaxed(self) -> Prior:
-        """The same for the uniform prior."""
-        return Charged(self.prior.relaxed())
+        """The uniform prior on such precisions, whose log density is 0 however often it counts."""
+        return Multiplied(self.prior.relaxed())
 
     def maximise(self, s: Array, q: Array, beta: float, unit: Array) -> Array:
         """argmax_α ℓ(α) + log p(α) for every (λ, √c); ∞ where the function is better not in the model.
@@ -74,10 +74,10 @@ class Charged(Prior):
     def _of_equal_directions(self, s: Array, q: Array, beta: float, unit: Array) -> Array | None:
         """The closed form if the λ of every group are the same, as those of complex weights are; None if they are not.
 
-        Then ℓ(α) is d times that of one column with q² = Σ c/d, and the charge for it is a d-th of that of the group.
+        Then ℓ(α) is d times that of one column with q² = Σ c/d, and its m is a d-th of that of the group.
         """
-        charge = to_numpy(unit[:, -1])
-        if not len(charge) or not (charge == charge[0]).all():
+        multiplicity = to_numpy(unit[:, -1])
+        if not len(multiplicity) or not (multiplicity == multiplicity[0]).all():
             return None
         d = 1 if s.ndim == 1 else int(s.shape[1])
         if s.ndim == 2:
@@ -85,7 +85,7 @@ class Charged(Prior):
             if float((values.max(axis=1) - values.min(axis=1) - EQUAL * values.max(axis=1)).max()) > 0:
                 return None
             s, q = s[:, 0], namespace(q).sqrt(namespace(q).sum(q * q, axis=1) / d)
-        prior = self.prior.scaled(float(charge[0]) / d)
+        prior = self.prior.scaled(float(multiplicity[0]) / d)
         return None if prior is None else prior.maximise(s, q, beta, _own(unit))
 
     def gain(self, alpha: Array, s: Array, q: Array, beta: float, unit: Array) -> Array:
@@ -142,23 +142,23 @@ class Charged(Prior):
         return first + by_prior[0], second + by_prior[1]
 
     def log_density(self, alpha: Array, beta: float, unit: Array) -> Array:
-        """log p(α), as often as it is charged."""
+        """m log p(α)."""
         return unit[:, -1] * self.prior.log_density(alpha, beta, _own(unit))
 
     def derivatives(self, alpha: Array, beta: float, unit: Array) -> Derivatives:
-        """The derivatives, as often as the prior is charged: the sums by β for each such number on its own."""
-        charge, scale = to_numpy(unit[:, -1]), unit[:, -1]
+        """The derivatives of m log p(α): the sums by β for each m on its own."""
+        multiplicity, scale = to_numpy(unit[:, -1]), unit[:, -1]
         first, second, _, _, mixed = self.prior.derivatives(alpha, beta, _own(unit))
         by_beta = [0.0, 0.0]
-        for each in np.unique(charge) if self.depends_on_noise else ():
-            J = np.flatnonzero(charge == each)
+        for each in np.unique(multiplicity) if self.depends_on_noise else ():
+            J = np.flatnonzero(multiplicity == each)
             sums = self.prior.derivatives(take(alpha, J), beta, take(_own(unit), J))[2:4]
             by_beta = [total + float(each) * value for total, value in zip(by_beta, sums, strict=True)]
         return scale * first, scale * second, by_beta[0], by_beta[1], scale * mixed
 
 
 def _own(unit: Array) -> Array:
-    """The `unit` of the prior that is charged."""
+    """The `unit` of the prior itself."""
     return unit[:, 0] if unit.shape[1] == 2 else unit[:, :-1]
 
 
@@ -174,13 +174,13 @@ def share(problem: Problem, outputs: int = 1, label: np.ndarray | None = None) -
     if label is not None and len(values := np.unique(label)) < quadratic.size:
         groups = Groups(quadratic, np.searchsorted(values, label))
         sizes, unit = groups.sizes, take(unit, groups.first)
-    charge = prior.charges(sizes, outputs, to_numpy(unit))
-    alike = prior.scaled(float(charge[0])) if (charge == charge[0]).all() else None
+    multiplicity = prior.multiplicities(sizes, outputs, to_numpy(unit))
+    alike = prior.scaled(float(multiplicity[0])) if (multiplicity == multiplicity[0]).all() else None
     if groups is None and alike is not None:
         return Problem(quadratic, alike, problem.noise, unit)
-    if groups is not None or (not prior.flat and (charge != 1).any()):
+    if groups is not None or (not prior.flat and (multiplicity != 1).any()):
         own = unit if unit.ndim == 2 else unit[:, None]
-        prior, unit = Charged(prior), quadratic.xp.concat([own, asfloat64(charge, like=unit)[:, None]], axis=1)
+        prior, unit = Multiplied(prior), quadratic.xp.concat([own, asfloat64(multiplicity, like=unit)[:, None]], axis=1)
     if groups is None:
         return Problem(quadratic, prior, problem.noise, unit)
     return GroupedProblem(quadratic, prior, problem.noise, unit, groups)

@@ -65,8 +65,8 @@ class LaplaceSolution:
     """Where a loop ended: the mode, and the state among all candidates of its rows there.
 
     converged : whether the fit went to its end.
-    rise : the most that an addition gains, in nats: one that gains with B held fixed was tried with the mode found
-        again, and gains nothing if the Laplace evidence did not rise then or once α had settled.
+    gain_outside : the most that an addition gains, in nats: one that gains with B held fixed was tried with the mode
+        found again, and gains nothing if the Laplace evidence did not rise then or once α had settled.
     others : the largest q² − s and gain of the candidates that are not among those of the rows.
     """
 
@@ -74,7 +74,7 @@ class LaplaceSolution:
     mode: Mode
     among_all: State
     converged: bool
-    rise: float = 0.0
+    gain_outside: float = 0.0
     others: tuple[float, float] = (-math.inf, 0.0)
 
     @property
@@ -111,11 +111,11 @@ class LaplaceFit:
         """Rounds until no addition gains, from a model if one is known."""
         with staged(self.monitor, "loop", self._kept) as stage:
             if stage.finished:
-                mode, converged, rise = stage.result
+                mode, converged, outside = stage.result
                 among_all = self.modes.state(mode.expansion, mode.J, mode.alpha)
-                return LaplaceSolution(self, mode, among_all, converged, rise)
+                return LaplaceSolution(self, mode, among_all, converged, outside)
             solution = self._run(stage, start)
-            stage.finish([solution.mode, solution.converged, solution.rise])
+            stage.finish([solution.mode, solution.converged, solution.gain_outside])
             return solution
 
     @property
@@ -164,35 +164,35 @@ class LaplaceFit:
                     stage.finish([*found, trials.refits, trials.settles])
                 else:
                     *found, trials.refits, trials.settles = stage.result
-            highest, rise = found
+            highest, outside = found
             if highest is not None:
                 self.monitor.note("added", 1, highest.state)
-        return LaplaceSolution(self, mode, state, self.monitor.going, rise)
+        return LaplaceSolution(self, mode, state, self.monitor.going, outside)
 
     def _last_addition(self, stage: Stage, mode: Mode, state: State, trials: Trials) -> list[Any]:
-        """The model with one addition that raises the evidence; else None and what one still gains (see `rise`)."""
-        tol, gain, rise = self.monitor.tol, to_numpy(state.scores.gain), 0.0
+        """The model with one addition that raises the evidence; else None and what one would gain."""
+        tol, gain, outside = self.monitor.tol, to_numpy(state.scores.gain), 0.0
         order = np.argsort(-gain, kind="stable")
         order = order[gain[order] > max(tol, LEAST_RISE)]
         scarce, tried = len(order) > trials.settles, 0  # then α settles only where the evidence rises before
         if stage.began:
-            scarce, tried, rise, trials.refits, trials.settles = stage.values
+            scarce, tried, outside, trials.refits, trials.settles = stage.values
         for place, chosen in enumerate(order.tolist()[tried:], tried):
-            stage.save(scarce, place, rise, trials.refits, trials.settles)
+            stage.save(scarce, place, outside, trials.refits, trials.settles)
             if trials.refits == 0 or not self.monitor.going:
-                return [None, max(rise, float(gain[chosen]))]
+                return [None, max(outside, float(gain[chosen]))]
             trials.refits -= 1
             larger = self._with(mode, state, np.asarray([chosen]))
             if larger is None or (scarce and larger.objective <= mode.objective + tol):
                 continue
             if trials.settles == 0:
-                rise = max(rise, larger.objective - mode.objective)
+                outside = max(outside, larger.objective - mode.objective)
                 continue
             trials.settles -= 1
             settled = self._settled(larger, mode.objective + tol, tol)
             if settled is not None and not settled.restless:
                 return [settled, 0.0]
-        return [None, rise]
+        return [None, outside]
 
     def _initialise(self) -> Mode:
         """The first model: selected around the intercepts alone, then around the modes of earlier selections.

@@ -120,10 +120,10 @@ def judged(result: Result, end: LaplaceSolution, monitor: FitMonitor) -> Result:
 def certificate_of(end: LaplaceSolution) -> Certificate:
     """What is known of the end of a loop.
 
-    The additions count by what they gain with the mode found again (`LaplaceSolution.rise`). α is tested with B
+    The additions count by what they gain with the mode found again (`LaplaceSolution.gain_outside`). α is tested with B
     held fixed, or, where it is at the highest Laplace evidence, with B moving.
     """
-    certificate = certify(end.among_all, rise=end.rise)
+    certificate = certify(end.among_all, gain_outside=end.gain_outside)
     if end.mode.highest:
         slope, hessian = evidence_slope(end.fit.modes, end.mode), evidence_hessian(end.fit.modes, end.mode)
         heard = to_numpy(end.mode.state.gamma) > SILENT  # α of a function that explains nothing may be anything

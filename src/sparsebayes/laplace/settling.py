@@ -61,7 +61,7 @@ class Settling:
             if np.abs(step).max() < tol and state.size == mode.state.size:
                 return mode
             damping = damping.after(step)
-            if damping.idle >= settings.patience and damping.size > settings.rough:
+            if damping.stalled >= settings.patience and damping.size > settings.rough:
                 break
             following = self._moved(mode, kept, ratio**damping.factor)
             if following is mode:
@@ -91,7 +91,7 @@ class Damping:
     share : what is left of steps that swing: less after those that are not shorter than the shortest so far (an
         alternation between two points has such steps for ever), more again after others.
     shortest, taken, last : the shortest step so far, how many there were, and the last one.
-    mark, idle : the last step that was half of the mark before it or less, and how many there were since.
+    mark, stalled : the last step that was half of the mark before it or less, and how many there were since.
     """
 
     settings: LaplaceSettings
@@ -100,7 +100,7 @@ class Damping:
     shortest: float = math.inf
     taken: int = 0
     mark: float = math.inf
-    idle: int = 0
+    stalled: int = 0
     last: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
     @property
@@ -120,5 +120,5 @@ class Damping:
         factor = share / (1 - min(repeats, 0.0))
         if repeats > 0 and not patient and size < settings.near:
             factor = min(self.factor / max(1 - repeats, 1e-3), settings.longest)
-        mark, idle = (size, 0) if size <= 0.5 * self.mark else (self.mark, self.idle + 1)
-        return Damping(settings, factor, share, min(size, self.shortest), self.taken + 1, mark, idle, step)
+        mark, stalled = (size, 0) if size <= 0.5 * self.mark else (self.mark, self.stalled + 1)
+        return Damping(settings, factor, share, min(size, self.shortest), self.taken + 1, mark, stalled, step)

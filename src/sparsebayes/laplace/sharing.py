@@ -15,7 +15,7 @@ import numpy as np
 from sparsebayes._array import Array, take
 from sparsebayes.core.groups import GroupedProblem
 from sparsebayes.core.posterior import Problem, State
-from sparsebayes.groups.prior import Charged, share
+from sparsebayes.groups.prior import Multiplied, share
 from sparsebayes.groups.rescaled import Rescaled, RescaledProducts, norms_of_groups
 from sparsebayes.laplace.linearised import Candidates, Linearised
 
@@ -65,7 +65,7 @@ def owners(problem: Problem) -> np.ndarray:
 def units_of_functions(problem: Problem, unit: Array) -> Array:
     """The `unit` of the functions of a problem from that of its candidates."""
     unit = take(unit, problem.groups.first) if isinstance(problem, GroupedProblem) else unit
-    if not isinstance(problem.prior, Charged):
+    if not isinstance(problem.prior, Multiplied):
         return unit
     own = unit if unit.ndim == 2 else unit[:, None]
     return problem.quadratic.xp.concat([own, problem.unit[:, -1:]], axis=1)

@@ -16,7 +16,7 @@ class Automatic(Uniform):
     """Uniform if there are at least two rows per column, "aic" if at least one, "ric" if there are fewer.
 
     With fewer rows than columns the uniform prior lets functions in until the noise is gone. The smoothness prior of
-    AIC and RIC charges each function for its degrees of freedom, RIC for the choice among many as well.
+    AIC and RIC penalises each function by its degrees of freedom, RIC by the choice among many as well.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ class Gamma(Prior):
     b: float = 0.0
 
     def resolve(self, n: float) -> Gamma:
-        """Itself, if a and b are usable."""
+        """This prior, a and b checked."""
         for name, value in (("a", self.a), ("b", self.b)):
             if not is_number(value) or value < 0:
                 raise ValueError(f"{name} of prior Gamma(a, b) must be a finite number >= 0, got {value!r}.")
@@ -42,9 +42,9 @@ class Gamma(Prior):
             )
         return self
 
-    def scaled(self, charge: float) -> Gamma:
-        """The prior with a and b times `charge`."""
-        return Gamma(charge * self.a, charge * self.b)
+    def scaled(self, factor: float) -> Gamma:
+        """The prior with a and b times `factor`."""
+        return Gamma(factor * self.a, factor * self.b)
 
     def maximise(self, s: Array, q: Array, beta: float, unit: Array) -> Array:
         """Zero of ℓ̂'(α): a cubic in x = s/α, of which the outer roots can be maxima."""

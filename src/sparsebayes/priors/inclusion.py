@@ -31,9 +31,9 @@ class Inclusion(Prior):
             raise ValueError(f"c of prior Inclusion(c) must be a number >= 0, got {self.c!r}.")
         return self
 
-    def scaled(self, charge: float) -> Inclusion:
-        """The prior with c times `charge`."""
-        return Inclusion(charge * float(self.c))
+    def scaled(self, factor: float) -> Inclusion:
+        """The prior with c times `factor`."""
+        return Inclusion(factor * float(self.c))
 
     def maximise(self, s: Array, q: Array, beta: float, unit: Array) -> Array:
         """s²/(q²−s) if the gain there is positive; else ∞."""

@@ -26,14 +26,14 @@ class Laplace(Prior):
     threshold = 1.0  # a function is selected if q² > s + ω with ω > 0
 
     def resolve(self, n: float) -> Laplace:
-        """Itself, if the scale is usable."""
+        """This prior, its scale checked."""
         if not is_number(self.scale) or self.scale <= 0:
             raise ValueError(f"scale of prior Laplace(scale) must be a finite number > 0, got {self.scale!r}.")
         return self
 
-    def scaled(self, charge: float) -> Laplace:
-        """−charge/(2λ²α) is the prior with λ/√charge."""
-        return Laplace(self.scale / math.sqrt(charge))
+    def scaled(self, factor: float) -> Laplace:
+        """−factor/(2λ²α) is the prior with λ/√factor."""
+        return Laplace(self.scale / math.sqrt(factor))
 
     def maximise(self, s: Array, q: Array, beta: float, unit: Array) -> Array:
         """With v = 1/α, y = 1+sv and ω = 1/λ²: ωy² + sy − q² = 0, in the model if y > 1, i.e. q² > s + ω."""

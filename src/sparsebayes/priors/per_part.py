@@ -41,10 +41,10 @@ class PerPart(Prior):
         """Every prior with its parameters as numbers."""
         return PerPart([prior.resolve(n) for prior in self.priors], self.sizes)
 
-    def charges(self, sizes: Any, outputs: int, unit: Any) -> Any:
+    def multiplicities(self, sizes: Any, outputs: int, unit: Any) -> Any:
         """How often log p(α) counts per output, by the prior of each function's part."""
-        charges = [prior.charges(sizes, outputs, unit[:, 0]) for prior in self.priors]
-        return np.choose(unit[:, 1].astype(np.int64), charges)
+        found = [prior.multiplicities(sizes, outputs, unit[:, 0]) for prior in self.priors]
+        return np.choose(unit[:, 1].astype(np.int64), found)
 
     def units(self, unit: Array, function: Any) -> Array:
         """(M, 2): the factor that turns a solver's α into the user's, and the part of each function."""

@@ -23,9 +23,9 @@ class Smoothness(Prior):
     c : float or {"aic", "bic", "ric"}
         Nats per degree of freedom, ≥ 0; "aic" is 1, "bic" ½ log N, "ric" log N for N observations.
     once : float
-        The part of c that is charged once for a function, however many weights its precision governs: in T outputs,
-        or those of a group of columns. The rest is charged for each weight. "ric" charges the 1 of "aic" for each
-        weight, and log N − 1 once, for the choice of the function.
+        The part of c that penalises a function once, however many weights its precision governs: in T outputs, or
+        those of a group of columns. The rest penalises each weight. "ric" penalises each weight by the 1 of "aic",
+        and the choice of the function by log N − 1, once.
     """
 
     c: float | str = "bic"
@@ -44,11 +44,11 @@ class Smoothness(Prior):
             return Smoothness(float(self.c), min(float(self.once), float(self.c)))
         raise ValueError(f"c of prior Smoothness(c) must be a number >= 0 or one of {sorted(named)}, got {self.c!r}.")
 
-    def scaled(self, charge: float) -> Smoothness:
-        """The prior with c times `charge`."""
-        return Smoothness(charge * float(self.c))
+    def scaled(self, factor: float) -> Smoothness:
+        """The prior with c times `factor`."""
+        return Smoothness(factor * float(self.c))
 
-    def charges(self, sizes: Any, outputs: int, unit: Any) -> Any:
+    def multiplicities(self, sizes: Any, outputs: int, unit: Any) -> Any:
         """How often log p(α) counts per output: c − once for each of the columns (M,), and once for the function."""
         c = float(self.c)
         return 1.0 * sizes if c == 0 else ((c - self.once) * sizes + self.once / outputs) / c

@@ -185,7 +185,7 @@ def excess_variance(
 def excess_of_outputs(
     process: LeaveOneOutPredictions, sparse: LeaveOneOutPredictions, counts: np.ndarray | None, ratio: np.ndarray
 ) -> float:
-    """The same for T outputs that share their functions: the mean over rows and outputs, in units of the sparse model.
+    """`excess_variance` of T outputs that share their functions: the mean over rows and outputs, in sparse model units.
 
     ratio : (T,) the unit of each output in the process, over that in the sparse model; means are divided by √T.
     """

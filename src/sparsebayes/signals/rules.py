@@ -101,7 +101,7 @@ class MixtureRule(Rule):
     averaged: np.ndarray
 
     def gamma(self, w: np.ndarray, number: int) -> np.ndarray:
-        """That of the smoothness prior, or E(θ|z)/z."""
+        """How much of each coefficient is kept: by the smoothness prior, or E(θ|z)/z for posterior means."""
         if not self.averaged[number]:
             return self.sparse.gamma(w, number)
         z = np.abs(w) / math.sqrt(self.sparse.sigma2)

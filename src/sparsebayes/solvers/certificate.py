@@ -139,14 +139,14 @@ class Certificate:
         )
 
 
-def certify(state: Any, rise: float | None = None) -> Certificate:
+def certify(state: Any, gain_outside: float | None = None) -> Certificate:
     """Test whether a solution is a local maximum: additions, single α, the noise, and the joint Hessian.
 
     Parameters
     ----------
     state : State
         The solution; a state that has a method `certificate` of its own (as closed forms do) supplies it itself.
-    rise : float, optional
+    gain_outside : float, optional
         What an addition gains, in nats, if it is known better than by its score.
 
     Returns
@@ -156,7 +156,7 @@ def certify(state: Any, rise: float | None = None) -> Certificate:
     """
     if hasattr(state, "certificate"):
         return state.certificate()
-    gain = state.scores.best_gain if rise is None else rise
+    gain = state.scores.best_gain if gain_outside is None else gain_outside
     step, step_gain = _inside(state)
     free = noise_is_free(state)
     gradient = noise_gradient(state) if free else 0.0

@@ -39,7 +39,7 @@ class Kernel(CentredBasis):
         self.function = function
 
     def resolve(self, X: Array, sample_weight: Array | None) -> Self:
-        """Itself; TypeError if the function is not callable."""
+        """This kernel, which has no parameters to resolve; TypeError if the function is not callable."""
         if not callable(self.function):
             raise TypeError(f"function must be a callable k(X, Z), got {self.function!r}.")
         return self
@@ -120,7 +120,7 @@ class BoundPrecomputed(ListedBasis):
 
     @property
     def families(self) -> frozenset[str]:
-        """Those of a kernel."""
+        """One family: a kernel."""
         return frozenset(["kernel"])
 
     def at_rows(self, rows: np.ndarray) -> Self:

@@ -73,7 +73,7 @@ class Removals:
 
 
 class GroupRemovals:
-    """The same where every function is a group of columns: S_m + β²F_jmᵀF_jm and Q_m + βF_jmᵀL⁻¹μ_j.
+    """`Removals` where every function is a group of columns: S_m + β²F_jmᵀF_jm and Q_m + βF_jmᵀL⁻¹μ_j.
 
     F_j = L⁻¹T_j with Σ_jj = LLᵀ. Groups are ranked by ‖Q‖²/tr S.
     """
