@@ -38,7 +38,7 @@ from sparsebayes.joint.result import JointResult, SeparateResults
 from sparsebayes.laplace import Bernoulli, GeneralizedNormal, Multinomial
 from sparsebayes.priors import Automatic, Gamma, Inclusion, Laplace, PerPart, Smoothness
 from sparsebayes.rows.known_noise import KnownNoise
-from sparsebayes.scale_learning.process import Part, PartAt
+from sparsebayes.scale_learning.parts import Part, PartAt
 from sparsebayes.scale_learning.variance import GaussianProcessPosterior
 from sparsebayes.signals import closed_form, diagonal, sampled, transforms, wavelet_transform
 from sparsebayes.signals.wavelet_transform import as_orthogonal

@@ -17,7 +17,8 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from sparsebayes.scale_learning.evidence import GaussianEvidence
-from sparsebayes.scale_learning.process import GaussianProcess, PartAt
+from sparsebayes.scale_learning.parts import PartAt
+from sparsebayes.scale_learning.process import GaussianProcess
 
 
 @dataclass(frozen=True, eq=False)
