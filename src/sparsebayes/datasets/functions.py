@@ -116,7 +116,18 @@ def make_friedman(
 
 
 def sinc(x: np.ndarray) -> np.ndarray:
-    """sin(x)/x, elementwise, 1 at 0."""
+    """sin(x)/x, elementwise, 1 at 0.
+
+    Parameters
+    ----------
+    x : array-like
+        Where to evaluate it, in radians.
+
+    Returns
+    -------
+    ndarray
+        The values, of the shape of x.
+    """
     return np.sinc(np.asarray(x) / np.pi)  # NumPy's has a factor π inside
 
 

@@ -22,7 +22,22 @@ NAMED: dict[str, Solver] = {
 
 
 def as_solver(solver: Any, named: dict[str, Solver], effort: Any = "default") -> Solver:
-    """A solver object as it is, its parameters checked, or the one that a name stands for, with this effort."""
+    """A solver object as it is, its parameters checked, or the one that a name stands for.
+
+    Parameters
+    ----------
+    solver : str or Solver
+        A name out of `named`, or an object.
+    named : dict of str to Solver
+        The solvers that have a name.
+    effort : {"fast", "default", "high"} or float
+        How long the default solver looks for a higher maximum; "default" for any other solver.
+
+    Returns
+    -------
+    Solver
+        The default solver with this effort, any other as it is.
+    """
     search = as_search(effort)
     if isinstance(solver, Solver):
         solver.check()
