@@ -84,7 +84,6 @@ def classification(
 
     def draw(ax: Any) -> None:
         ClassificationDisplay.from_estimator(model, X, y, ax=ax)
-        ax.legend(loc="lower left", fontsize="small")
 
     return row, draw
 

@@ -6,6 +6,7 @@ Writes docs/images/overview.png: `python examples/overview.py`.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 
@@ -26,16 +27,22 @@ def draw() -> None:
     regressor = RelevanceVectorRegressor().fit(X, y)
     RegressionDisplay.from_estimator(regressor, X, y, ax=left)
     left.set_title(f"100 points, {len(regressor.relevance_)} vectors, error bars")
-    left.legend(loc="upper right", fontsize=8)
+    _legend_below(left)
     X2, labels, _ = make_ripley(n=300, random_state=0)
     classifier = RelevanceVectorClassifier().fit(X2, labels)
     ClassificationDisplay.from_estimator(classifier, X2, labels, ax=middle)
     middle.set_title(f"300 points, {len(classifier.relevance_)} vectors, probabilities")
     _, noisy, _ = make_signal("doppler", 1024, snr=5.0, random_state=0)
     DenoisingDisplay.from_estimator(WaveletDenoiser().fit(noisy), noisy, ax=right)
-    right.get_legend().remove()  # it lies where the title is
+    _legend_below(right)
     right.set_title("1024 samples denoised, nothing tuned")
     figure.savefig(PICTURE, dpi=110, metadata={"Software": None})
+
+
+def _legend_below(ax: Any) -> None:
+    """A legend where it covers neither data nor title, as that of the display in the middle."""
+    style = {"loc": "upper left", "bbox_to_anchor": (0.0, -0.17), "borderaxespad": 0.0, "columnspacing": 0.9}
+    ax.legend(ncols=4, frameon=False, fontsize="small", handletextpad=0.4, handlelength=1.3, **style)
 
 
 if __name__ == "__main__":

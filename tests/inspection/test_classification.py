@@ -7,10 +7,13 @@ import pytest
 from matplotlib import pyplot
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from sparsebayes import RBF, Bias, RelevanceVectorClassifier
 from sparsebayes.datasets import make_ripley
 from sparsebayes.inspection import ClassificationDisplay
+from sparsebayes.inspection._matplotlib import shortened
 
 
 def rows(classes, inputs, seed=0, n=90):
@@ -175,6 +178,34 @@ def test_column_names_are_kept(table):
     display = ClassificationDisplay.from_estimator(RelevanceVectorClassifier().fit(named, y), named, y)
     plain = ClassificationDisplay.from_estimator(RelevanceVectorClassifier().fit(X, y), X, y)
     np.testing.assert_allclose(display.probabilities, plain.probabilities)
+
+
+@pytest.mark.parametrize("inputs", [1, 2])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_the_legend_names_classes_and_lies_below_the_label_of_the_axis(inputs, classes):
+    X, y = rows(classes, inputs)
+    y = np.asarray(["price_$_$", "$1", "a class whose name is much too long for a legend"])[
+        np.unique(y, return_inverse=True)[1]
+    ]
+    model = RelevanceVectorClassifier(gamma=0.5).fit(X, y)
+    display = ClassificationDisplay.from_estimator(model, X, y)
+    display.figure_.canvas.draw()
+    legend = display.ax_.get_legend()
+    words = [text.get_text() for text in legend.get_texts()]
+    assert [word for word in words if not word.startswith(("p(", "rel"))] == [
+        shortened(each) for each in model.classes_
+    ]
+    box = legend.get_window_extent()
+    assert not box.overlaps(display.ax_.xaxis.label.get_window_extent())
+    assert display.figure_.bbox.containsx(box.x1)
+    assert display.figure_.bbox.containsy(box.y0)
+
+
+def test_vectors_of_a_pipeline_are_circled_where_the_rows_are():
+    X, y = rows(3, 2)
+    model = make_pipeline(StandardScaler(), RelevanceVectorClassifier(gamma=0.5)).fit(X, y)
+    display = ClassificationDisplay.from_estimator(model, X, y)
+    np.testing.assert_allclose(display.circles_.get_offsets(), X[model[-1].relevance_], atol=1e-12)
 
 
 @pytest.mark.parametrize("inputs", [1, 2])

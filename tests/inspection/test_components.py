@@ -68,6 +68,33 @@ def test_outputs_names_and_order(joint):
         np.testing.assert_allclose(display.std / s[1], one.std / s[0])
 
 
+def test_rows_with_a_spike_are_circled_as_outliers():
+    X = np.arange(64.0)[:, None]
+    y = np.sin(X[:, 0] / 8) + 0.1 * np.random.default_rng(1).standard_normal(64)
+    y[[20, 41]] += [5, -5]
+    shuffled = np.random.default_rng(0).permutation(len(y))
+    model = RelevanceVectorRegressor(RBF(gamma=0.01) + Spike(), prior="ric").fit(X[shuffled], y[shuffled])
+    display = ComponentsDisplay.from_estimator(model, X[shuffled], y[shuffled])
+    spiked = X[model.relevance_[model.relevance_ >= len(y)] - len(y), 0]  # samples are counted along x
+    assert {X[20, 0], X[41, 0]} <= set(spiked)
+    np.testing.assert_array_equal(display.x[display.outliers], spiked)
+    at = np.searchsorted(X[:, 0], spiked)
+    np.testing.assert_allclose(display.circles_.get_offsets(), np.c_[spiked, y[at]])
+    assert display.ax_[0].get_title(loc="left") == f"y, all parts; {len(spiked)} outliers circled"
+    assert [line.get_drawstyle() for line in display.lines_] == ["default", "default", "steps-mid"]
+    without = RelevanceVectorRegressor(RBF(gamma=0.01) + Columns()).fit(X, y)
+    assert ComponentsDisplay.from_estimator(without, X, y).circles_ is None
+
+
+def test_names_are_no_formulas_and_dates_are_dates():
+    _, y = signal()
+    table = pd.DataFrame({"when": pd.date_range("2020-01-01", periods=len(y), freq="h")})
+    model = RelevanceVectorRegressor(RBF(width=1e12) + Spike(), prior="ric").fit(table, y)
+    display = ComponentsDisplay.from_estimator(model, table, pd.Series(y, name="price_$_$"), names=["$_$", "b"])
+    display.figure_.canvas.draw()
+    np.testing.assert_array_equal(display.x, table["when"].to_numpy())
+
+
 def test_bad_input_is_named():
     X, y = signal()
     model = RelevanceVectorRegressor(gamma=0.1).fit(X, y)

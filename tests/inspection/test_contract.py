@@ -7,10 +7,12 @@ from functools import cache
 import display_models as models
 import numpy as np
 import pytest
+from backends import backend_of
 from matplotlib import pyplot
 from matplotlib.axes import Axes
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from sparsebayes import (
     RBF,
@@ -144,6 +146,50 @@ def test_what_is_not_fitted_is_refused(case):
     with pytest.raises(NotFittedError):
         Display.from_estimator(Unfitted(), *arguments)
     assert pyplot.get_fignums() == []
+
+
+def test_an_estimator_of_the_wrong_kind_is_named(case):
+    Display, _, arguments, _ = case
+    wrong = LogisticRegression() if Display not in (ClassificationDisplay, ReliabilityDisplay) else LinearRegression()
+    wrong.fit(X1, Y1 > 0.2)
+    with pytest.raises(ValueError, match=f"{Display.__name__} needs .* got {type(wrong).__name__}"):
+        Display.from_estimator(wrong, *arguments)
+    assert pyplot.get_fignums() == []
+
+
+XY_LABELS = (XY[:, 0] > XY[:, 1]).astype(int)
+ON_DEVICE = {
+    ClassificationDisplay: (lambda: RelevanceVectorClassifier(gamma=1), (XY, XY_LABELS)),
+    ComponentsDisplay: (lambda: RelevanceVectorRegressor(RBF(gamma=0.1) + Spike(), prior="ric"), (X1, Y1)),
+    DenoisingDisplay: (lambda: WaveletDenoiser(shifts=0), (SIGNAL,)),
+    InputRelevanceDisplay: (lambda: RelevanceVectorRegressor(gamma="ard"), (XY, XY[:, 0] ** 2)),
+    PITDisplay: (lambda: RelevanceVectorRegressor(gamma=0.1), (X1, Y1)),
+    PartialDependenceDisplay: (lambda: RelevanceVectorRegressor(gamma=0.1), (X1, Y1)),
+    RegressionDisplay: (lambda: RelevanceVectorRegressor(gamma=0.1), (X1, Y1)),
+    ReliabilityDisplay: (lambda: RelevanceVectorClassifier(gamma=1), (XY, XY_LABELS)),
+    ResidualsDisplay: (lambda: RelevanceVectorRegressor(gamma=0.1), (X1, Y1)),
+    ShrinkageDisplay: (lambda: WaveletDenoiser(), (SIGNAL,)),
+    SparsityPathDisplay: (lambda: RelevanceVectorRegressor(gamma=0.1), (X1, Y1)),
+    WeightsDisplay: (lambda: RelevanceVectorRegressor(gamma=0.1), (X1, Y1)),
+}
+ROWS_ALONE = (PartialDependenceDisplay, InputRelevanceDisplay)
+
+
+@pytest.mark.parametrize("fitted_there", [False, True])
+@pytest.mark.parametrize("Display", ON_DEVICE, ids=lambda display: display.__name__)
+def test_arrays_on_a_device_are_drawn(Display, fitted_there, pytestconfig):
+    make, arguments = ON_DEVICE[Display]
+    device = pytestconfig.getoption("--device")
+    backend = backend_of("array-api-strict" if device == "cpu" else "torch", device)  # NumPy reads neither by itself
+    there = tuple(map(backend.asarray, arguments))
+    here, model = make().fit(*arguments), make().fit(*(there if fitted_there else arguments))
+    given = 0 if Display is WeightsDisplay else 1 if Display in ROWS_ALONE else len(arguments)
+    wanted = Display.from_estimator(here, *arguments[:given])
+    display = Display.from_estimator(model, *there[:given])
+    for each in dataclasses.fields(display):
+        value = getattr(wanted, each.name)
+        if isinstance(value, np.ndarray) and value.dtype.kind == "f":
+            np.testing.assert_allclose(getattr(display, each.name), value, rtol=1e-6, atol=1e-6)
 
 
 def test_without_matplotlib_the_error_names_the_extra(case, monkeypatch):

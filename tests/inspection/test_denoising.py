@@ -1,6 +1,7 @@
 """The display of a denoised signal or image."""
 
 import sys
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -43,6 +44,47 @@ def test_an_image_has_three_panels():
     assert display.line_ is None
 
 
+def test_of_a_volume_the_middle_slice_is_drawn():
+    volume = np.stack([image((16, 24)) + k for k in range(9)])
+    model = WaveletDenoiser(ndim=3, shifts=0).fit(volume)
+    mean, std = model.transform(volume, return_std=True)
+    display = DenoisingDisplay.from_estimator(model, volume)
+    for drawn, values in zip(display.images_, (volume, mean, std), strict=True):
+        np.testing.assert_array_equal(drawn.get_array(), values[4])
+    assert display.ax_[0].get_xlabel() == "slice 4 of 0 to 8"
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0, -3e9])
+def test_an_image_that_is_constant_has_one_grey_and_no_negative_error(value):
+    display = DenoisingDisplay.from_signal(np.full((16, 16), value), shifts=0)
+    noisy, denoised, std = display.images_
+    greys = [each.norm(each.get_array()) for each in (noisy, denoised)]
+    np.testing.assert_allclose(greys, 0.5, atol=1e-6)
+    assert std.get_clim() == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("shape", [(24, 96), (96, 24), (64, 64)])
+def test_the_figure_has_the_shape_of_the_image(shape):
+    display = DenoisingDisplay.from_signal(image(shape), shifts=0)
+    display.figure_.canvas.draw()
+    panel = display.ax_[2]
+    room = panel.get_position(original=True)
+    drawn = panel.get_position()
+    assert drawn.width * drawn.height >= 0.6 * room.width * room.height
+    boxes = [ax.title.get_window_extent() for ax in display.ax_]
+    assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
+
+
+def test_the_legend_does_not_lie_on_the_power_of_ten():
+    for size in (1e-10, 1.0):
+        display = DenoisingDisplay.from_signal(size * image((1, 300))[0], shifts=0)
+        display.figure_.canvas.draw()
+        offset = display.ax_.yaxis.get_offset_text()
+        legend = display.ax_.get_legend().get_window_extent()
+        assert bool(offset.get_text()) == (size < 1)
+        assert not (offset.get_text() and legend.overlaps(offset.get_window_extent()))
+
+
 def test_a_fitted_estimator_is_drawn():
     noisy = image()
     for X, ndim in ((noisy[0], 1), (noisy, 2)):
@@ -64,8 +106,8 @@ def test_it_draws_where_it_is_told_to_and_again():
 
 
 def test_bad_input_is_named():
-    with pytest.raises(ValueError, match=r"x must be one signal .* got shape \(2, 2, 2\)"):
-        DenoisingDisplay.from_signal(np.zeros((2, 2, 2)))
+    with pytest.raises(ValueError, match=r"x must be one signal .* got shape \(2, 2, 2, 2\)"):
+        DenoisingDisplay.from_signal(np.zeros((2, 2, 2, 2)))
     with pytest.raises(ValueError, match=r"X must be one signal with 1 axes, as the estimator has ndim=1, got 2"):
         DenoisingDisplay.from_estimator(WaveletDenoiser().fit(image()[0]), image())
     with pytest.raises(ValueError, match="ax must be 3 axes to draw an image in, got 1"):

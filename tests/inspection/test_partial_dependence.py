@@ -145,9 +145,30 @@ def test_probabilities_of_classes_are_averages_of_the_predictions(kind, classes)
 def test_the_inputs_along_which_most_moves_are_chosen():
     data = np.random.default_rng(0).standard_normal((80, 14))
     y = 3 * data[:, 12] + data[:, 3] + 0.1 * np.random.default_rng(1).standard_normal(80)
-    display = PartialDependenceDisplay.from_estimator(SparseBayesRegressor().fit(data, y), data, grid_resolution=3)
+    model = RelevanceVectorRegressor(gamma=0.01).fit(data, y)
+    display = PartialDependenceDisplay.from_estimator(model, data, grid_resolution=3)
     assert len(display.names) == 9
     assert {"x3", "x12"} <= set(display.names)
+
+
+@pytest.mark.parametrize("relevant", [[], [3], [3, 12]])
+def test_of_many_inputs_those_along_which_nothing_moves_are_not_drawn(relevant):
+    data = np.random.default_rng(0).standard_normal((80, 40))
+    y = 3 * data[:, relevant].sum(axis=1) + 0.1 * np.random.default_rng(1).standard_normal(80)
+    model = SparseBayesRegressor(prior="ric").fit(data, y)
+    display = PartialDependenceDisplay.from_estimator(model, data, grid_resolution=3)
+    assert display.names == ([f"x{j}" for j in sorted(model.relevance_)] or ["x0"])
+
+
+@pytest.mark.parametrize("label", ["low", "top"])
+def test_bands_of_probabilities_end_at_zero_and_one(label):
+    model = models.classifier("columns")
+    display = PartialDependenceDisplay.from_estimator(model, TABLE, class_label=label)
+    half = 2 * np.concatenate(display.std)
+    assert (np.concatenate(display.mean) < half).any() or (np.concatenate(display.mean) + half > 1).any()
+    corners = np.concatenate([band.get_paths()[0].vertices[:, 1] for band in display.bands_])
+    assert corners.min() >= 0
+    assert corners.max() <= 1
 
 
 def test_few_values_and_few_rows():

@@ -7,10 +7,12 @@ import pytest
 from matplotlib import pyplot
 from sklearn.exceptions import NotFittedError
 from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, Normalizer, StandardScaler
 
 from sparsebayes import Bias, LinearSpline, RelevanceVectorRegressor
 from sparsebayes.datasets import make_sinc
-from sparsebayes.inspection import RegressionDisplay
+from sparsebayes.inspection import RegressionDisplay, ResidualsDisplay
 
 
 def fitted(seed=0, **parameters):
@@ -75,6 +77,72 @@ def test_column_names_are_kept(table):
     plain = RegressionDisplay.from_estimator(RelevanceVectorRegressor().fit(X, y), X, y)
     np.testing.assert_allclose(display.mean, plain.mean)
     np.testing.assert_array_equal(display.heights, plain.heights)
+
+
+def test_it_draws_the_range_of_the_rows_and_does_not_extrapolate():
+    x = np.linspace(0, 60, 240)
+    y = 10 + 0.1 * x + np.sin(3 * x)
+    model = RelevanceVectorRegressor(gamma=4.0).fit(x[:, None], y)
+    display = RegressionDisplay.from_estimator(model, x[:, None], y)  # an ExtrapolationWarning would be an error
+    assert (display.grid[0], display.grid[-1]) == (0, 60)
+    assert display.ax_.get_xlim()[0] < 0 < 60 < display.ax_.get_xlim()[1]
+    low, high = y.min() - 2 * display.std.max(), y.max() + 2 * display.std.max()
+    assert low - 0.2 * np.ptp(y) < display.mean.min() < display.mean.max() < high + 0.2 * np.ptp(y)
+
+
+@pytest.mark.parametrize("name", ["price_$_$2", "a name that is far too long to stand beside an axis, is it not"])
+def test_any_name_of_the_target_can_be_drawn(name):
+    model, X, y = fitted()
+    for Display in (RegressionDisplay, ResidualsDisplay):
+        display = Display.from_estimator(model, X, pd.Series(y, name=name))
+        display.figure_.canvas.draw()
+        assert len(np.ravel(display.ax_)[0].get_ylabel()) < 60
+
+
+def test_vectors_of_pipelines_and_of_one_of_several_outputs_are_circled():
+    _, X, y = fitted()
+    for before in (StandardScaler(), MinMaxScaler((3, 4))):
+        model = make_pipeline(before, RelevanceVectorRegressor()).fit(X, y)
+        display = RegressionDisplay.from_estimator(model, X, y)
+        kept = model[-1].relevance_
+        np.testing.assert_allclose(display.circles_.get_offsets(), np.c_[X[kept, 0], y[kept]], atol=1e-12)
+    Y = np.c_[y, y**2]
+    model = RelevanceVectorRegressor(gamma=0.1, joint=False).fit(X, Y)
+    display = RegressionDisplay.from_estimator(model, X, Y, output=1)
+    np.testing.assert_array_equal(display.vectors, model.estimators_[1].relevance_vectors_[:, 0])
+    one_way = make_pipeline(FunctionTransformer(np.tanh), Normalizer(), RelevanceVectorRegressor(gamma=1.0))
+    assert RegressionDisplay.from_estimator(one_way.fit(X, y), X, y).circles_ is None
+
+
+def test_known_noise_is_drawn_at_each_point():
+    _, X, y = fitted()
+    variance = np.linspace(0.01, 0.04, len(y))
+    model = RelevanceVectorRegressor(gamma=0.1).fit(X, y, noise_variance=variance)
+    display = RegressionDisplay.from_estimator(model, X, y, noise_variance=variance)
+    half = 2 * np.sqrt(variance)
+    wanted = np.stack([np.c_[X[:, 0], y - half], np.c_[X[:, 0], y + half]], axis=1)
+    np.testing.assert_allclose(display.bars_.get_segments(), wanted)
+    assert RegressionDisplay.from_estimator(model, X, y).bars_ is None
+
+
+def test_dates_are_drawn_as_dates():
+    _, _, y = fitted()
+    table = pd.DataFrame({"when": pd.date_range("2020-01-01", periods=len(y))})
+    model = RelevanceVectorRegressor().fit(table, y)
+    display = RegressionDisplay.from_estimator(model, table, y)
+    np.testing.assert_array_equal(display.X, table["when"].to_numpy())
+    assert (display.grid[0], display.grid[-1]) == (display.X[0], display.X[-1])
+    np.testing.assert_array_equal(display.vectors, display.X[model.relevance_])
+    display.figure_.canvas.draw()
+    assert display.ax_.xaxis.get_offset_text().get_text().startswith("2020")
+
+
+def test_many_circles_are_small():
+    few, many = (
+        RegressionDisplay(np.arange(9.0), np.zeros(9), np.ones(9), None, None, np.zeros(n), np.zeros(n)).plot()
+        for n in (5, 200)
+    )
+    assert many.circles_.get_sizes()[0] <= 0.25 * few.circles_.get_sizes()[0]
 
 
 def test_it_draws_where_it_is_told_to_and_again():

@@ -54,3 +54,15 @@ def test_bad_input_is_named():
     model = WaveletDenoiser().fit(np.random.default_rng(0).standard_normal(64))
     with pytest.raises(ValueError, match=r"X must be one signal with 1 axes to be drawn, got shape \(2, 64\)"):
         ShrinkageDisplay.from_estimator(model, np.random.default_rng(0).standard_normal((2, 64)))
+
+
+def test_under_a_flat_prior_and_known_noise_the_curve_is_known():
+    x = make_signal("doppler", 256, random_state=0)[1]
+    display = ShrinkageDisplay.from_signal(x, prior="uniform", noise_variance=0.05**2, shifts=0)
+    assert display.noise_std == pytest.approx(0.05)
+    mine = display.level > 0
+    t = display.observed[mine] / 0.05
+    # the evidence of t ~ N(0, 1 + v) is largest at v = t² − 1 if that is positive, where the mean is t·v/(1 + v)
+    v = np.maximum(t**2 - 1, 0)
+    np.testing.assert_allclose(display.mean[mine], 0.05 * t * v / (1 + v), atol=1e-12)
+    assert 0 < (v > 0).sum() < len(v)

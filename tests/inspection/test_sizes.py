@@ -3,7 +3,11 @@ import sys
 import numpy as np
 import pytest
 from matplotlib import pyplot
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 from sparsebayes import RelevanceVectorRegressor, SparseBayesRegressor
 from sparsebayes.datasets import make_sinc
@@ -33,6 +37,24 @@ def test_a_limited_model_is_marked_on_the_path_without_the_limit():
     assert display.log_evidence >= display.path.log_evidence[display.path.size == 3][0] - 1e-6
     assert model.max_vectors == 3
     assert len(model.relevance_) == 3
+
+
+def test_the_model_in_a_pipeline_or_a_search_is_followed():
+    model, X, y = fitted()
+    wanted = SparsityPathDisplay.from_estimator(model, X, y)
+    for whole in (
+        make_pipeline(FunctionTransformer(), clone(model)),
+        GridSearchCV(clone(model), {"gamma": [0.1]}, cv=2),
+    ):
+        display = SparsityPathDisplay.from_estimator(whole.fit(X, y), X, y)
+        np.testing.assert_allclose(display.path.log_evidence, wanted.path.log_evidence)
+
+
+def test_one_function_is_counted_as_one():
+    X = np.random.default_rng(0).standard_normal((40, 8))
+    y = X[:, 0] + 0.1 * np.random.default_rng(1).standard_normal(40)
+    display = SparsityPathDisplay.from_estimator(SparseBayesRegressor(max_vectors=1).fit(X, y), X, y)
+    assert display.size_line_.get_label() == "the model: 1 function"
 
 
 def test_weights_reach_both_fits():

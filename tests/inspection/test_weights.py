@@ -5,7 +5,7 @@ from matplotlib import pyplot
 from sklearn.model_selection import GridSearchCV
 
 from sparsebayes import RelevanceVectorRegressor, SparseBayesRegressor, WaveletDenoiser
-from sparsebayes.inspection import PITDisplay, WeightsDisplay
+from sparsebayes.inspection import EvidenceDisplay, PITDisplay, ResidualsDisplay, WeightsDisplay
 
 
 def stored(display):
@@ -148,6 +148,18 @@ def test_a_model_without_weights_and_bad_arguments_are_named():
         WeightsDisplay.from_estimator(model, output=1)
     with pytest.raises(ValueError, match="class_label must be None for a regressor, got 'low'"):
         WeightsDisplay.from_estimator(model, class_label="low")
+
+
+def test_a_model_without_functions_says_so():
+    X = models.inputs()
+    with pytest.warns(UserWarning, match="y is constant"):
+        model = SparseBayesRegressor().fit(X, np.full(len(X), 3.0))
+    (text,) = WeightsDisplay.from_estimator(model).ax_.texts
+    assert text.get_text() == "no functions selected"
+    (text,) = EvidenceDisplay.from_estimator(model).ax_.texts
+    assert text.get_text() == "no moves: the target is constant"
+    with pytest.raises(ValueError, match=r"ResidualsDisplay needs predictions with noise; the target .* is constant"):
+        ResidualsDisplay.from_estimator(model, X, np.full(len(X), 3.0))
 
 
 def test_a_model_without_functions_is_an_empty_axis():

@@ -16,6 +16,7 @@ from scipy.stats import qmc
 from sparsebayes.estimators._error_bars import AugmentedBars, root_of
 from sparsebayes.estimators._outputs import intercept_of
 from sparsebayes.estimators._validation import check_inputs
+from sparsebayes.inspection._matplotlib import shortened
 from sparsebayes.inspection._models import FittedModel, class_number, model_of_output
 
 DRAWS = 256  # of the weights of a classifier
@@ -23,6 +24,10 @@ DRAWS = 256  # of the weights of a classifier
 
 class Average(Protocol):
     """The average prediction over rows."""
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The least and the largest value that the average can have."""
 
     @property
     def label(self) -> str:
@@ -39,6 +44,7 @@ class AverageTarget:
     model: Any
     column: int | None
     label: str = "average prediction"
+    bounds: tuple[float, float] = (-np.inf, np.inf)
 
     def at(self, X: Any) -> tuple[float, float]:
         """The average over the rows of X, and its standard deviation."""
@@ -62,6 +68,7 @@ class AverageProbability:
     number: int
     weights: np.ndarray
     intercepts: np.ndarray
+    bounds: tuple[float, float] = (0.0, 1.0)
 
     @classmethod
     def of(cls, model: Any, class_label: Any, random_state: int) -> AverageProbability:
@@ -79,7 +86,7 @@ class AverageProbability:
     @property
     def label(self) -> str:
         """What is averaged."""
-        return f"average probability of {self.model.classes_[self.number]}"
+        return f"average probability of {shortened(self.model.classes_[self.number])}"
 
     def at(self, X: Any) -> tuple[float, float]:
         """The average over the rows of X, and its standard deviation."""

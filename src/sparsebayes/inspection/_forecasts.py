@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from inspect import signature
 from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
 from scipy.stats import gennorm
 
-from sparsebayes.inspection._inputs import target_name
+from sparsebayes.inspection._inputs import as_numbers, in_memory, target_label
 from sparsebayes.inspection._models import FittedModel, model_of_output, outputs_of
 
 NODES = np.linspace(-8.0, 8.0, 161)  # of the trapezium rule, in standard deviations of f
@@ -35,8 +34,8 @@ class Forecast:
     @classmethod
     def of_predictions(cls, y: Any, mean: Any, std: Any) -> Forecast:
         """Gaussian predictions; ValueError unless they are finite, one per target, with positive std."""
-        name = target_name(y)
-        values, means, stds = (np.asarray(each, dtype=np.float64) for each in (y, mean, std))
+        name = target_label(y)
+        values, means, stds = map(as_numbers, (y, mean, std))
         for what, array in (("y_true", values), ("mean", means), ("std", stds)):
             if array.ndim != 1 or array.shape != values.shape or not len(array) or not np.isfinite(array).all():
                 raise ValueError(
@@ -53,16 +52,17 @@ class Forecast:
         display : what needs them.  noise_variance : of each row, if the model was fitted to noise that was known.
         """
         fitted = FittedModel.of(estimator)
-        if "return_std" not in signature(getattr(fitted.last, "predict", lambda: None)).parameters:
-            raise ValueError(
-                f"{display} needs a regressor with predict(X, return_std=True), got {type(fitted.last).__name__}."
-            )
+        fitted.needs(display, "a regressor with predict(X, return_std=True)", fitted.predicts_std())
         if not fitted.has("_fitted", "noise_shape_") and not fitted.has("estimators_", "outputs_"):
-            return cls.of_predictions(y, *fitted.whole.predict(X, return_std=True))
+            return cls.of_predictions(y, *fitted.whole.predict(in_memory(X), return_std=True))
         y, model, column = _target(fitted.last, y, output)
         mean, std = model.predict(fitted.transformed(X), return_std=True)
         mean, std = (each if column is None else each[:, column] for each in (mean, std))
         std = np.sqrt(std**2 + _known_noise(display, model, noise_variance, len(mean)))
+        if not (std > 0).all():
+            raise ValueError(
+                f"{display} needs predictions with noise; the target that the model was fitted to is constant."
+            )
         forecast = cls.of_predictions(y, mean, std)
         scores = _scores(forecast, model, display) if model.noise_shape_ != 2 else forecast.scores
         return cls(forecast.y, forecast.mean, forecast.std, scores, forecast.name)
@@ -72,7 +72,7 @@ def _target(model: Any, y: Any, output: Any) -> tuple[Any, Any, int | None]:
     """The target of an output, the model that has it, and its number in that model."""
     own, column = model_of_output(model, output)
     if outputs_of(model) is not None and np.ndim(y) == 2:
-        y = y.iloc[:, output] if hasattr(y, "iloc") else np.asarray(y)[:, output]
+        y = y.iloc[:, output] if hasattr(y, "iloc") else np.asarray(in_memory(y))[:, output]
     return y, own, column
 
 
@@ -81,7 +81,7 @@ def _known_noise(display: str, model: Any, noise_variance: Any, n: int) -> Any:
     known = outputs_of(model) is None and np.ndim(model.noise_variance_) == 1
     if not known and noise_variance is None:
         return 0.0
-    values = np.asarray(noise_variance if known else np.nan, dtype=np.float64)
+    values = as_numbers(noise_variance if known else np.nan)
     if values.shape != (n,) or not (values > 0).all():
         wanted = f"{n} positive numbers, one per row, as the model was fitted to known noise" if known else "None"
         got = "None" if noise_variance is None else f"shape {np.shape(noise_variance)}"

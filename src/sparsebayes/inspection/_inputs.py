@@ -6,12 +6,26 @@ from typing import Any
 
 import numpy as np
 
+from sparsebayes._array import is_foreign, to_numpy
 from sparsebayes.inspection._matplotlib import shortened
+from sparsebayes.inspection._models import FittedModel, model_of_output
+
+SAME = 1e-9  # of the range of an input, between values that count as the same
+
+
+def in_memory(values: Any) -> Any:
+    """Arrays of other libraries, from any device, as NumPy arrays; everything else as it is."""
+    return to_numpy(values) if is_foreign(values) else values
+
+
+def as_numbers(values: Any) -> np.ndarray:
+    """Values of any library, from any device, as an array of float64."""
+    return np.asarray(in_memory(values), dtype=np.float64)
 
 
 def check_columns(X: Any, allowed: tuple[int, ...], words: str) -> np.ndarray:
     """X as float64 rows; ValueError unless the number of columns is allowed, which `words` describe."""
-    values = np.asarray(X, dtype=np.float64)
+    values = as_numbers(X)
     if values.ndim != 2 or values.shape[1] not in allowed or not len(values):
         raise ValueError(f"X must have {words}, got shape {values.shape}.")
     return values
@@ -38,29 +52,48 @@ def target_name(y: Any) -> str:
     return name if isinstance(name, str) and name else "y"
 
 
+def target_label(y: Any) -> str:
+    """What the target is called beside an axis."""
+    return shortened(target_name(y))
+
+
+def like_dates(values: np.ndarray, X: Any) -> np.ndarray:
+    """Values of a single column of X as dates if that is what the column holds."""
+    dtype = getattr(X, "dtype", None) or np.asarray(X).dtype
+    return np.rint(values).astype(np.int64).astype(dtype) if getattr(dtype, "kind", "") == "M" else values
+
+
 def as_rows(values: np.ndarray, like: Any) -> Any:
     """Rows as a table of the same kind as `like`, so that column names stay known."""
     names = getattr(like, "columns", None)
     return values if names is None else type(like)(dict(zip(names, values.T, strict=True)))
 
 
-def relevance_vectors(estimator: Any, inputs: int) -> np.ndarray:
-    """The relevance vectors (S, inputs); S = 0 if the estimator has none that can be drawn."""
-    vectors = getattr(estimator, "relevance_vectors_", None)
+def relevance_vectors(fitted: FittedModel, inputs: int, output: int | None = None) -> np.ndarray:
+    """The relevance vectors in the units of X, (S, inputs); S = 0 if the model has none that can be drawn.
+
+    Those of a pipeline are taken back through the steps before the model, if these have an inverse.
+    """
+    model = model_of_output(fitted.last, output)[0] if fitted.has("estimators_", "outputs_") else fitted.last
+    vectors = in_memory(getattr(model, "relevance_vectors_", None))
+    if vectors is not None and np.ndim(vectors) == 2 and fitted.before is not None:
+        invert = getattr(fitted.before, "inverse_transform", None)
+        vectors = None if invert is None else invert(vectors)
     if vectors is None or np.ndim(vectors) != 2 or np.shape(vectors)[1] != inputs:
         return np.zeros((0, inputs))
-    return np.asarray(vectors, dtype=np.float64)
+    return as_numbers(vectors)
 
 
 def circle_heights(
     vectors: np.ndarray, X: np.ndarray | None, of_data: np.ndarray | None, on_curve: np.ndarray
 ) -> np.ndarray:
-    """The height of the first row of X that equals a vector, (S,); that of the curve if there is none.
+    """The height of the first row of X at a vector, (S,); that of the curve if there is none.
 
     X, of_data : (N, d) and (N,) the rows and their heights; None if they are not drawn.
     on_curve : (S,) heights of the curve at the vectors.
     """
     if X is None or of_data is None:
         return on_curve
-    same = (X[None, :, :] == vectors[:, None, :]).all(axis=2)
+    near = SAME * np.ptp(X, axis=0)  # vectors of a pipeline are rounded
+    same = (np.abs(X[None, :, :] - vectors[:, None, :]) <= near).all(axis=2)
     return np.where(same.any(axis=1), of_data[same.argmax(axis=1)], on_curve)

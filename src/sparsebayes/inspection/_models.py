@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any
 
 import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from sparsebayes._array import is_foreign, to_numpy
 from sparsebayes._checks import is_whole
 from sparsebayes.estimators._outputs import outputs_of
 
@@ -37,7 +39,8 @@ class FittedModel:
         return cls(estimator, estimator[-1], estimator[:-1] if len(estimator) > 1 else None)
 
     def transformed(self, X: Any) -> Any:
-        """The inputs as the model takes them."""
+        """The inputs as the model takes them; those of other libraries as NumPy arrays."""
+        X = to_numpy(X) if is_foreign(X) else X
         return X if self.before is None else self.before.transform(X)
 
     def input_names(self) -> list[str]:
@@ -48,14 +51,22 @@ class FittedModel:
         count = self.last.n_features_in_
         return [f"x{k}" for k in range(count)] if names is None or len(names) != count else [str(n) for n in names]
 
+    def needs(self, display: str, words: str, met: bool) -> None:
+        """ValueError that says what a display needs, unless that is met."""
+        if not met:
+            raise ValueError(f"{display} needs {words}, got {type(self.last).__name__}.")
+
+    def predicts_std(self) -> bool:
+        """Whether the estimator is a regressor with predict(X, return_std=True)."""
+        return "return_std" in signature(getattr(self.last, "predict", lambda: None)).parameters
+
     def has(self, *attributes: str) -> bool:
         """Whether the model has all of these attributes."""
         return all(hasattr(self.last, each) for each in attributes)
 
     def require(self, display: str, words: str, *attributes: str) -> None:
         """ValueError that says what a display needs, unless the model has all of these attributes."""
-        if not self.has(*attributes):
-            raise ValueError(f"{display} needs {words}, got {type(self.last).__name__}.")
+        self.needs(display, words, self.has(*attributes))
 
 
 def _names_after(steps: Any) -> Any:

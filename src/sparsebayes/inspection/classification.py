@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from sparsebayes.inspection._inputs import (
     as_rows,
@@ -14,11 +13,22 @@ from sparsebayes.inspection._inputs import (
     check_length,
     circle_heights,
     column_names,
+    in_memory,
     relevance_vectors,
 )
-from sparsebayes.inspection._matplotlib import BLACK, MARKERS, PALETTE, axes_or_new, circles
+from sparsebayes.inspection._matplotlib import (
+    BLACK,
+    MARKERS,
+    PALETTE,
+    axes_or_new,
+    circles,
+    legend_below,
+    shortened,
+)
+from sparsebayes.inspection._models import FittedModel
 
 CURVE_GRID, FIELD_GRID = 500, 200  # points along an input
+SIZE = 6.0, 5.2  # inches of a new figure, with a legend below
 MARGIN = 0.04  # of the range of the inputs, drawn beyond its ends
 DEPTH = 0.5  # how much of a class's colour a region of probability 1 has; the rest is white
 LEVELS = {0.25: "dashed", 0.5: "solid", 0.75: "dashed"}
@@ -72,7 +82,7 @@ class ClassificationDisplay:
 
         Parameters
         ----------
-        estimator : fitted classifier
+        estimator : fitted classifier, or a pipeline that ends with one
             With `predict_proba` and `classes_`; relevance vectors are circled if it has them.
         X : (N, 1) or (N, 2) array
             Inputs whose range is drawn, usually those of the fit.
@@ -86,17 +96,19 @@ class ClassificationDisplay:
         ClassificationDisplay
             The display, drawn.
         """
-        check_is_fitted(estimator)
+        fitted = FittedModel.of(estimator)
+        fitted.needs(cls.__name__, "a classifier with predict_proba", hasattr(fitted.whole, "predict_proba"))
+        estimator = fitted.whole
         values = check_columns(X, (1, 2), "one or two columns to be drawn")
-        inputs = values.shape[1]
-        labels = None if y is None else _labels(y, len(values), estimator.classes_)
+        inputs, classes = values.shape[1], np.asarray(in_memory(estimator.classes_))
+        labels = None if y is None else _labels(y, len(values), classes)
         grid = _grid(values, CURVE_GRID if inputs == 1 else FIELD_GRID)
         places = np.stack(np.meshgrid(*grid), axis=-1)
         rows = as_rows(places.reshape(-1, inputs), X)
         probabilities = np.moveaxis(estimator.predict_proba(rows).reshape(*places.shape[:-1], -1), -1, 0)
-        vectors = relevance_vectors(estimator, inputs)
+        vectors = relevance_vectors(fitted, inputs)
         data = None if labels is None else values
-        return cls(estimator.classes_, grid, probabilities, data, labels, vectors, column_names(X, inputs)).plot(ax)
+        return cls(classes, grid, probabilities, data, labels, vectors, column_names(X, inputs)).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on `ax`, or on a new figure.
@@ -111,7 +123,7 @@ class ClassificationDisplay:
         ClassificationDisplay
             Itself.
         """
-        self.ax_ = ax = axes_or_new(ax)
+        self.ax_ = ax = axes_or_new(ax, SIZE)
         self.figure_ = ax.figure
         self.field_ = None
         self.contours_: list[Any] = []
@@ -123,13 +135,19 @@ class ClassificationDisplay:
             self._plot_field(ax)
         self._plot_points(ax)
         self.circles_ = circles(ax, self._circle_places(), BLACK, 90)
+        handles = ax.get_legend_handles_labels()[0]  # curves first; they have the colours of the points
+        shown = handles[len(self.lines_) :] if self.points_ and len(self.lines_) > 1 else handles
+        if shown:
+            legend_below(ax, shown)
         return self
 
     def _plot_curves(self, ax: Any) -> None:
         shown = [1] if len(self.classes) == 2 else range(len(self.classes))
         for k in shown:
             style = {"color": BLACK if len(shown) == 1 else _colour(k), "lw": 2, "zorder": 2}
-            self.lines_ += ax.plot(self.grid[0], self.probabilities[k], label=f"p({self.classes[k]})", **style)
+            self.lines_ += ax.plot(
+                self.grid[0], self.probabilities[k], label=f"p({shortened(self.classes[k])})", **style
+            )
         ax.set(xlabel=self.names[0], ylabel="probability", yticks=np.linspace(0, 1, 6))
         ax.margins(x=0)
 
@@ -159,17 +177,17 @@ class ClassificationDisplay:
         for k, label in enumerate(self.classes):
             style = {"color": _colour(k), "marker": MARKERS[k % len(MARKERS)], "edgecolors": BLACK}
             mine = places[self.y == label]
-            self.points_.append(ax.scatter(*mine.T, s=12, linewidths=0.3, zorder=2.5, label=str(label), **style))
+            self.points_.append(ax.scatter(*mine.T, s=16, linewidths=0.3, zorder=2.5, label=shortened(label), **style))
 
-    def _circle_places(self) -> np.ndarray:
-        """The relevance vectors (S, 2): on one input at their data points, or on the (highest) curve."""
+    def _circle_places(self) -> tuple[np.ndarray, np.ndarray]:
+        """Where the relevance vectors are drawn, (S,) and (S,): on one input at their data points, or on the curve."""
         vectors = np.zeros((0, len(self.grid))) if self.vectors is None else self.vectors
         if len(self.grid) == 2:
-            return vectors
+            return vectors[:, 0], vectors[:, 1]
         curve = self.probabilities[1] if len(self.classes) == 2 else self.probabilities.max(axis=0)
         on_curve = np.interp(vectors[:, 0], self.grid[0], curve)
         of_data = None if self.y is None else self._data_heights(self.y)
-        return np.column_stack([vectors, circle_heights(vectors, self.X, of_data, on_curve)])
+        return vectors[:, 0], circle_heights(vectors, self.X, of_data, on_curve)
 
     def _data_heights(self, y: np.ndarray) -> np.ndarray:
         """Heights of labels: two classes lie at probabilities 0 and 1, more in one strip each below the curves."""
@@ -178,7 +196,7 @@ class ClassificationDisplay:
 
 
 def _labels(y: Any, n: int, classes: np.ndarray) -> np.ndarray:
-    labels = check_length(np.asarray(y), n)
+    labels = check_length(np.asarray(in_memory(y)), n)
     unknown = np.setdiff1d(labels, classes)
     if len(unknown):
         raise ValueError(f"y must hold classes of the estimator, {classes.tolist()}, got {unknown.tolist()}.")

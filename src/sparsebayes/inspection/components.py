@@ -13,9 +13,21 @@ from sparsebayes._array import to_numpy
 from sparsebayes.bases import BoundConcatenation
 from sparsebayes.estimators._parts import BarsOfParts, model_of_parts
 from sparsebayes.estimators._validation import check_inputs
-from sparsebayes.inspection._inputs import check_length, column_names, target_name
-from sparsebayes.inspection._matplotlib import BAND, BLACK, GREY, PALETTE, given_axes, pyplot_module, shortened
+from sparsebayes.inspection._inputs import as_numbers, check_length, column_names, like_dates, target_name
+from sparsebayes.inspection._matplotlib import (
+    BAND,
+    BLACK,
+    GREY,
+    PALETTE,
+    VERMILION,
+    counted,
+    date_axis,
+    given_axes,
+    pyplot_module,
+    shortened,
+)
 from sparsebayes.inspection._models import FittedModel, model_of_output
+from sparsebayes.signals import Spike
 
 HEIGHT = 1.35  # inches of a panel
 
@@ -25,7 +37,8 @@ class ComponentsDisplay:
     """Visualisation of the parts of a prediction: stored values and `plot`.
 
     The first panel has the data and the whole prediction, the others one part each, with ± 2 posterior standard
-    deviations, without noise. With the intercept the parts sum to the prediction. Use `from_estimator` to make one.
+    deviations, without noise. With the intercept the parts sum to the prediction. Rows with a function of `Spike` to
+    themselves are circled as outliers. Use `from_estimator` to make one.
 
     Parameters
     ----------
@@ -41,9 +54,13 @@ class ComponentsDisplay:
         The data.
     x_name, y_name : str
         What x and y are called.
+    spikes : (P,) array of bool or None
+        Which parts are a `Spike`; None if none is.
 
     Attributes
     ----------
+    outliers : (N,) array of bool
+        The rows, in the order of x, where a `Spike` is not zero.
     ax_, figure_ : array of P + 1 matplotlib Axes, and Figure
         Where it was drawn; set by `plot`.
     points_ : matplotlib Line2D or None
@@ -52,6 +69,8 @@ class ComponentsDisplay:
         The prediction, and the parts.
     bands_ : list of matplotlib PolyCollection
         The bands of the parts.
+    circles_ : matplotlib PathCollection or None
+        The outliers.
     """
 
     x: np.ndarray
@@ -62,6 +81,7 @@ class ComponentsDisplay:
     y: np.ndarray | None = None
     x_name: str = "x"
     y_name: str = "y"
+    spikes: np.ndarray | None = None
 
     @classmethod
     def from_estimator(
@@ -115,7 +135,14 @@ class ComponentsDisplay:
             None if targets is None else targets[order],
             x_name,
             target_name(y),
+            _spikes(model, len(components)),
         ).plot(ax)
+
+    @property
+    def outliers(self) -> np.ndarray:
+        """The rows, in the order of x, where a `Spike` is not zero, (N,)."""
+        spikes = np.zeros(len(self.names), dtype=bool) if self.spikes is None else self.spikes
+        return (self.components[spikes] != 0).any(axis=0)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on `ax`, or on a new figure.
@@ -141,22 +168,29 @@ class ComponentsDisplay:
         if self.y is not None:
             (self.points_,) = self.ax_[0].plot(self.x, self.y, ".", color=GREY, ms=4, mew=0, zorder=1)
         self.lines_ = self.ax_[0].plot(self.x, self.prediction, color=BLACK, lw=1.2, zorder=2)
+        heights, outliers = self.prediction if self.y is None else self.y, self.outliers
+        ring = {"s": 50, "facecolors": "none", "edgecolors": VERMILION, "linewidths": 1.4, "zorder": 3}
+        self.circles_ = self.ax_[0].scatter(self.x[outliers], heights[outliers], **ring) if outliers.any() else None
         self.bands_: list[Any] = []
-        self._title(self.ax_[0], f"{self.y_name}, all parts" if self.y is not None else "all parts")
+        found = f"; {counted(int(outliers.sum()), 'outlier')} circled" if outliers.any() else ""
+        data = "" if self.y is None else f"{shortened(self.y_name)}, "
+        self._title(self.ax_[0], f"{data}all parts{found}")
         for k, panel in enumerate(self.ax_[1:]):
-            self._plot_part(panel, k)
+            self._plot_part(panel, k, self.spikes is not None and bool(self.spikes[k]))
+            self._title(panel, shortened(self.names[k]))
         self.ax_[-1].set_xlabel(self.x_name)
+        date_axis(self.ax_[-1], self.x)
         return self
 
-    def _plot_part(self, ax: Any, k: int) -> None:
+    def _plot_part(self, ax: Any, k: int, in_steps: bool) -> None:
         colour, half = PALETTE[k % len(PALETTE)], BAND * self.std[k]
-        band = {"color": colour, "alpha": 0.3, "lw": 0}
+        band = {"color": colour, "alpha": 0.3, "lw": 0, "step": "mid" if in_steps else None}
         self.bands_.append(ax.fill_between(self.x, self.components[k] - half, self.components[k] + half, **band))
-        self.lines_ += ax.plot(self.x, self.components[k], color=colour, lw=1.2)
-        self._title(ax, self.names[k])
+        style = {"drawstyle": "steps-mid" if in_steps else "default", "lw": 1.2}
+        self.lines_ += ax.plot(self.x, self.components[k], color=colour, **style)
 
     def _title(self, ax: Any, text: str) -> None:
-        ax.set_title(shortened(text), loc="left", fontsize="small", pad=3)
+        ax.set_title(text, loc="left", fontsize="small", pad=3)
         ax.margins(x=0.01)
 
 
@@ -190,13 +224,20 @@ def _names(model: Any, names: Sequence[str] | None, count: int) -> list[str]:
     return [f"part{k}: {type(parts[k]).__name__}" if len(parts) == count else f"part{k}" for k in range(count)]
 
 
+def _spikes(model: Any, count: int) -> np.ndarray | None:
+    """Which parts of the kernel are a `Spike`; None if none is."""
+    parts = list(getattr(model.kernel, "parts", ()))
+    spikes = np.asarray([isinstance(part, Spike) for part in parts])
+    return spikes if len(parts) == count and spikes.any() else None
+
+
 def _abscissa(X: Any) -> tuple[np.ndarray, str]:
     """What parts are drawn against: a single column, or the number of the row."""
     if np.ndim(X) != 2 or np.shape(X)[1] != 1:
         return np.arange(np.shape(X)[0], dtype=np.float64), "row"
-    return np.asarray(X, dtype=np.float64)[:, 0], column_names(X, 1)[0]
+    return like_dates(as_numbers(X)[:, 0], X), column_names(X, 1)[0]
 
 
 def _target(y: Any, output: Any) -> np.ndarray:
-    values = np.asarray(y, dtype=np.float64)
+    values = as_numbers(y)
     return values[:, output] if values.ndim == 2 and output is not None else values

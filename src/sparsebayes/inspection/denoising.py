@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sparsebayes.estimators import denoise
+from sparsebayes.inspection._inputs import as_numbers
 from sparsebayes.inspection._matplotlib import BAND, BLUE, GREY, ORANGE, axes_or_new, legend_above, row_of_axes
 
 DOTS = 2000  # samples of a signal from which on they are joined by a thin line
+FEW = 200  # samples up to which they are drawn larger
+WIDE, HIGH = 3.0, 4.6  # inches: the largest width and height of the panel of an image
+BESIDE, ABOVE = 0.45, 0.4  # inches for the scales beside a panel, and for its title
+ASPECTS = (0.2, 3.0)  # height over width of the panels
+ALIKE = 1e-9  # of their size, between values that count as the same
 CLIPPED = 0.5  # percent of the pixels that may lie beyond either end of the grey scale
 
 
@@ -20,12 +27,12 @@ class DenoisingDisplay:
     """Visualisation of a denoised signal or image: stored values and `plot`, as in scikit-learn.
 
     A signal is drawn with its error band over the noisy samples; an image in three panels, the noisy one, the
-    denoised one in the same grey scale, and the posterior standard deviation. Missing pixels are orange. Use
-    `from_signal` or `from_estimator` to make one.
+    denoised one in the same grey scale, and the posterior standard deviation. Missing pixels are orange. Of a volume
+    the slice in the middle of its first axis is drawn. Use `from_signal` or `from_estimator` to make one.
 
     Parameters
     ----------
-    noisy : (N,) or (height, width) array
+    noisy : (N,), (height, width) or (depth, height, width) array
         The samples; NaN if they are missing.
     denoised, std : arrays of the same shape
         Posterior mean and standard deviation, without the noise.
@@ -48,13 +55,13 @@ class DenoisingDisplay:
 
     @classmethod
     def from_signal(cls, x: Any, *, ax: Any = None, **options: Any) -> Self:
-        """Denoise a signal or an image by `sparsebayes.denoise`, and draw.
+        """Denoise a signal, an image or a volume by `sparsebayes.denoise`, and draw.
 
         Parameters
         ----------
-        x : array-like with one or two axes
+        x : array-like with one, two or three axes
             The samples; NaN if they are missing.
-        ax : matplotlib Axes, three of them for an image, or None
+        ax : matplotlib Axes, three of them for an image or a volume, or None
             Where to draw; None makes a new figure.
         **options
             Options of `sparsebayes.denoise`.
@@ -69,15 +76,15 @@ class DenoisingDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, *, ax: Any = None) -> Self:
-        """Denoise a signal or an image by a fitted estimator, and draw.
+        """Denoise a signal, an image or a volume by a fitted estimator, and draw.
 
         Parameters
         ----------
         estimator : fitted WaveletDenoiser
-            Or any other with `transform(X, return_std=True)`; ndim=2 for an image.
-        X : array-like with one or two axes
-            One signal or one image; NaN for missing samples.
-        ax : matplotlib Axes, three of them for an image, or None
+            Or any other with `transform(X, return_std=True)`; ndim=2 for an image, 3 for a volume.
+        X : array-like with one, two or three axes
+            One signal, image or volume; NaN for missing samples.
+        ax : matplotlib Axes, three of them for an image or a volume, or None
             Where to draw; None makes a new figure.
 
         Returns
@@ -86,6 +93,11 @@ class DenoisingDisplay:
             The display, drawn.
         """
         check_is_fitted(estimator)
+        if "return_std" not in signature(getattr(estimator, "transform", lambda: None)).parameters:
+            raise ValueError(
+                f"{cls.__name__} needs a WaveletDenoiser, or another estimator with transform(X, return_std=True), got "
+                f"{type(estimator).__name__}."
+            )
         noisy = _drawable(X)
         ndim = getattr(estimator, "ndim", noisy.ndim)
         if noisy.ndim != ndim:
@@ -99,7 +111,7 @@ class DenoisingDisplay:
 
         Parameters
         ----------
-        ax : matplotlib Axes, three of them for an image, or None
+        ax : matplotlib Axes, three of them for an image or a volume, or None
             Where to draw.
 
         Returns
@@ -115,14 +127,18 @@ class DenoisingDisplay:
             self.figure_ = self.ax_.figure
             self._plot_signal(self.ax_)
         else:
-            self.ax_ = row_of_axes(ax, 3, words="draw an image in")
+            tall = float(np.clip(self.noisy.shape[-2] / self.noisy.shape[-1], *ASPECTS))
+            width = min(WIDE, HIGH / tall)
+            panel = (width + BESIDE, width * tall + ABOVE)
+            self.ax_ = row_of_axes(ax, 3, words="draw an image in", panel=panel)
             self.figure_ = self.ax_[0].figure
             self._plot_image(self.ax_)
         return self
 
     def _plot_signal(self, ax: Any) -> None:
         places = np.arange(len(self.noisy))
-        style = {"ls": "", "marker": ".", "ms": 4} if len(places) <= DOTS else {"lw": 0.4, "alpha": 0.6}
+        size = 4 if len(places) > FEW else 7
+        style = {"ls": "", "marker": ".", "ms": size} if len(places) <= DOTS else {"lw": 0.4, "alpha": 0.6}
         (self.points_,) = ax.plot(places, self.noisy, color=GREY, mew=0, zorder=1, label="noisy", **style)
         low, high = self.denoised - BAND * self.std, self.denoised + BAND * self.std
         band = {"color": BLUE, "alpha": 0.25, "lw": 0, "zorder": 2}
@@ -133,22 +149,40 @@ class DenoisingDisplay:
         legend_above(ax)
 
     def _plot_image(self, axes: Any) -> None:
-        low, high = np.nanpercentile(self.noisy, [CLIPPED, 100 - CLIPPED])
+        noisy, denoised, std = (_middle(each) for each in (self.noisy, self.denoised, self.std))
+        low, high = _apart(*np.nanpercentile(noisy, [CLIPPED, 100 - CLIPPED]))
         grey = {"cmap": "gray", "vmin": low, "vmax": high}
-        panels = {"noisy": (self.noisy, grey), "denoised": (self.denoised, grey)}
-        panels["standard deviation"] = (self.std, {"cmap": "viridis", "vmin": 0.0})
+        panels = {"noisy": (noisy, grey), "denoised": (denoised, grey)}
+        panels["standard deviation"] = (std, {"cmap": "viridis", "vmin": 0.0, "vmax": float(std.max()) or 1.0})
         for ax, (title, (values, style)) in zip(axes, panels.items(), strict=True):
             self.images_.append(ax.imshow(values, interpolation="nearest", **style))
             ax.set(title=title, xticks=[], yticks=[], facecolor=ORANGE)  # which shows where pixels are missing
+        if np.ndim(self.noisy) == 3:
+            axes[0].set_xlabel(f"slice {len(self.noisy) // 2} of 0 to {len(self.noisy) - 1}")
         for image, panels_of_it in ((self.images_[1], list(axes[:2])), (self.images_[2], [axes[2]])):
-            self.colorbars_.append(self.figure_.colorbar(image, ax=panels_of_it, shrink=0.75))
+            self.colorbars_.append(self.figure_.colorbar(image, ax=panels_of_it, shrink=0.9))
+
+
+def _middle(values: np.ndarray) -> np.ndarray:
+    """An image as it is; the slice in the middle of a volume."""
+    return values if values.ndim == 2 else values[len(values) // 2]
+
+
+def _apart(low: float, high: float) -> tuple[float, float]:
+    """The ends of a scale; those of values that are all alike are moved apart, for one grey in the middle."""
+    size = max(abs(low), abs(high))
+    if high - low > ALIKE * size:
+        return low, high
+    half = 0.1 * (size or 1.0)
+    return low - half, high + half
 
 
 def _drawable(x: Any) -> np.ndarray:
-    """One signal or image as float64; ValueError if it is neither."""
-    values = np.asarray(x, dtype=np.float64)
-    if values.ndim not in (1, 2) or not values.size:
+    """One signal, image or volume as float64; ValueError if it is none of them."""
+    values = as_numbers(x)
+    if values.ndim not in (1, 2, 3) or not values.size:
         raise ValueError(
-            f"x must be one signal (one axis) or one image (two axes) to be drawn, got shape {values.shape}."
+            "x must be one signal (one axis), image (two axes) or volume (three axes) to be drawn, got shape "
+            f"{values.shape}."
         )
     return values

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from sparsebayes._checks import require_whole
+from sparsebayes.inspection._inputs import as_numbers
 from sparsebayes.inspection._matplotlib import (
     BLUE,
     MARKERS,
@@ -87,12 +88,12 @@ class InputRelevanceDisplay:
         )
         widths, unit = _length_scales(fitted.last), "units of the input"
         if X is not None:
-            spread = np.std(np.asarray(fitted.transformed(X), dtype=np.float64), axis=0)
+            spread = np.std(as_numbers(fitted.transformed(X)), axis=0)
             if spread.shape != fitted.last.input_relevance_.shape:
                 raise ValueError(f"X must have the columns of the fit, got shape {np.shape(X)}.")
             widths = {name: each / np.where(spread > 0, spread, np.nan) for name, each in widths.items()}
             unit = "std of the input"
-        relevance = np.asarray(fitted.last.input_relevance_)
+        relevance = as_numbers(fitted.last.input_relevance_)
         place = np.argsort(-relevance, kind="stable")
         names = np.asarray(fitted.input_names(), dtype=object)[place]
         scales = np.asarray(list(widths.values())).reshape(len(widths), len(place))[:, place]

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from sparsebayes.inspection._matplotlib import BLACK, GREY, MARKERS, PALETTE, axes_or_new, legend_beside
+from sparsebayes.inspection._matplotlib import BLACK, GREY, MARKERS, PALETTE, axes_or_new, legend_beside, note
 from sparsebayes.inspection._models import FittedModel, chosen_output, model_of_output
 
 AGAINST = {"moves": "move of the solver", "seconds": "seconds since the fit began", "iterations": "iteration"}
@@ -114,7 +114,10 @@ class EvidenceDisplay:
         if against != "iterations":
             self._plot_moves(ax, x, heights)
         ax.set(xlabel=AGAINST[against], ylabel="log evidence (nats)")
-        _tidy(ax, against, len(heights))
+        if not np.isfinite(heights).any():
+            note(ax, "no moves: the target is constant")
+        else:
+            _tidy(ax, against, len(heights))
         return self
 
     def _plot_moves(self, ax: Any, x: np.ndarray, heights: np.ndarray) -> None:

@@ -13,11 +13,12 @@ from sklearn.utils import resample
 
 from sparsebayes._checks import is_whole, require_whole
 from sparsebayes.inspection._averages import Average, average_of
-from sparsebayes.inspection._inputs import as_rows
-from sparsebayes.inspection._matplotlib import BAND, BLACK, BLUE, given_axes, pyplot_module, shortened
+from sparsebayes.inspection._inputs import as_numbers, as_rows, in_memory
+from sparsebayes.inspection._matplotlib import APART, BAND, BLACK, BLUE, given_axes, pyplot_module, shortened
 from sparsebayes.inspection._models import FittedModel
 
 PANELS, COLUMNS = 9, 3  # inputs that are drawn if none are named, and panels beside one another
+STILL = 1e-9  # of the largest move of the average prediction: rounding
 FEW = 15  # so many values of an input, or less, are drawn as points
 COARSE = 5  # points along an input that inputs are chosen by
 SHARES = (0.05, 0.95)  # of the values of an input that the grid lies between
@@ -44,6 +45,8 @@ class PartialDependenceDisplay:
         The deciles of each input in the data.
     label : str
         What is averaged.
+    bounds : tuple of two floats
+        The least and the largest value that it can have, where bands end: 0 and 1 of a probability.
 
     Attributes
     ----------
@@ -61,6 +64,7 @@ class PartialDependenceDisplay:
     std: list[np.ndarray]
     deciles: list[np.ndarray]
     label: str = "average prediction"
+    bounds: tuple[float, float] = (-np.inf, np.inf)
 
     @classmethod
     def from_estimator(
@@ -86,7 +90,7 @@ class PartialDependenceDisplay:
             Rows to average over, usually those of the fit.
         features : list of int or str, optional
             Numbers or names of the inputs. None for all of them, or if they are more than nine for those along which
-            the average prediction moves most.
+            the average prediction moves most, without those along which it does not move at all.
         output : int, optional
             Which output, if y had several.
         class_label : label, optional
@@ -117,7 +121,9 @@ class PartialDependenceDisplay:
         curves = [_curve(table, average, fitted, j, grid) for j, grid in zip(chosen, grids, strict=True)]
         deciles = [np.quantile(table.known(j), np.linspace(0.1, 0.9, 9)) for j in chosen]
         means, stds = map(list, zip(*curves, strict=True))
-        return cls([table.names[j] for j in chosen], grids, means, stds, deciles, average.label).plot(ax)
+        return cls([table.names[j] for j in chosen], grids, means, stds, deciles, average.label, average.bounds).plot(
+            ax
+        )
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on `ax`, or on a new figure.
@@ -147,12 +153,14 @@ class PartialDependenceDisplay:
 
     def _plot_input(self, ax: Any, k: int) -> None:
         grid, mean, half = self.grids[k], self.mean[k], BAND * self.std[k]
-        self.bands_.append(ax.fill_between(grid, mean - half, mean + half, color=BLUE, alpha=0.25, lw=0))
+        low, high = np.clip([mean - half, mean + half], *self.bounds)
+        self.bands_.append(ax.fill_between(grid, low, high, color=BLUE, alpha=0.25, lw=0))
         points = {"marker": "o", "ms": 4} if len(grid) <= FEW else {}
         self.lines_ += ax.plot(grid, mean, color=BLUE, lw=1.8, **points)
         marks = {"color": BLACK, "lw": 0.8, "transform": ax.get_xaxis_transform()}
         self.deciles_.append(ax.vlines(self.deciles[k], 0.0, 0.035, **marks))
         ax.set_xlabel(shortened(self.names[k]))
+        ax.locator_params(axis="x", nbins=5)
 
 
 def _panels(count: int) -> np.ndarray:
@@ -161,6 +169,7 @@ def _panels(count: int) -> np.ndarray:
     down = math.ceil(count / across)
     size = {"figsize": (2.9 * across + 0.4, 2.3 * down + 0.2), "layout": "constrained"}
     figure, axes = pyplot_module().subplots(down, across, sharey=True, squeeze=False, **size)
+    figure.get_layout_engine().set(wspace=APART)
     for empty in axes.ravel()[count:]:
         figure.delaxes(empty)
     return axes.ravel()[:count]
@@ -184,9 +193,10 @@ class _Table:
         """Rows as they were given; the names are those of the columns, else those that the model knows."""
         if scipy.sparse.issparse(X):
             raise ValueError("X must be dense, since an input is set to values that are not 0; got a sparse matrix.")
+        X = in_memory(X)
         if getattr(X, "ndim", 2) != 2 or not hasattr(X, "__len__") or not len(X):
             raise ValueError(f"X must be rows to average over, got shape {np.shape(X)}.")
-        like = X if hasattr(X, "columns") else np.asarray(X, dtype=np.float64)
+        like = X if hasattr(X, "columns") else as_numbers(X)
         if hasattr(X, "columns"):
             names = [str(name) for name in X.columns]
         else:
@@ -260,5 +270,6 @@ def _chosen(table: _Table, average: Average, fitted: FittedModel) -> list[int]:
         raise ValueError("X must have an input whose values are numbers.")
     if len(numbers) <= PANELS:
         return numbers
-    moves = [np.ptp(_curve(table, average, fitted, j, table.grid(j, COARSE))[0]) for j in numbers]
-    return sorted(numbers[k] for k in np.argsort(moves, kind="stable")[-PANELS:])
+    moves = np.asarray([np.ptp(_curve(table, average, fitted, j, table.grid(j, COARSE))[0]) for j in numbers])
+    most = [k for k in np.argsort(-moves, kind="stable")[:PANELS] if moves[k] > STILL * moves.max()]
+    return sorted(numbers[k] for k in most) or numbers[:1]

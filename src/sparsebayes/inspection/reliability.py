@@ -9,8 +9,8 @@ import numpy as np
 from scipy.stats import binomtest
 
 from sparsebayes._checks import require_whole
-from sparsebayes.inspection._inputs import check_length
-from sparsebayes.inspection._matplotlib import BLACK, BLUE, axes_or_new
+from sparsebayes.inspection._inputs import as_numbers, check_length, in_memory
+from sparsebayes.inspection._matplotlib import BLACK, BLUE, axes_or_new, shortened
 from sparsebayes.inspection._models import FittedModel, class_number
 
 INTERVAL_LEVEL = 0.95
@@ -94,8 +94,8 @@ class ReliabilityDisplay:
         whole = FittedModel.of(estimator).whole
         if not hasattr(whole, "predict_proba"):
             raise ValueError(f"{cls.__name__} needs a classifier with predict_proba, got {type(whole).__name__}.")
-        classes, probabilities = np.asarray(whole.classes_), np.asarray(whole.predict_proba(X))
-        labels = check_length(np.asarray(y), len(probabilities))
+        classes, probabilities = np.asarray(in_memory(whole.classes_)), as_numbers(whole.predict_proba(in_memory(X)))
+        labels = check_length(np.asarray(in_memory(y)), len(probabilities))
         if class_label is None and len(classes) > 2:
             chosen = probabilities.argmax(axis=1)
             found, probability, label = classes[chosen] == labels, probabilities.max(axis=1), "the predicted class"
@@ -137,7 +137,7 @@ class ReliabilityDisplay:
         ReliabilityDisplay
             The display, drawn.
         """
-        labels, values = np.asarray(y_true), np.asarray(probability, dtype=np.float64)
+        labels, values = np.asarray(in_memory(y_true)), as_numbers(probability)
         if values.ndim != 1 or not len(values) or not ((values >= 0) & (values <= 1)).all():
             raise ValueError(f"probability must be numbers from 0 to 1, one per row, got shape {values.shape}.")
         if labels.shape != values.shape:
@@ -181,6 +181,6 @@ class ReliabilityDisplay:
         ax.plot([0, 1], [0, 1], color=BLACK, lw=1, ls="--", zorder=1)
         self.bars_ = ax.vlines(self.probability, self.low, self.high, color=BLUE, alpha=0.5, lw=3, zorder=2)
         (self.line_,) = ax.plot(self.probability, self.frequency, "o-", color=BLUE, ms=5, lw=1, zorder=3)
-        ax.set(xlabel=f"predicted probability of {self.label}", ylabel="observed frequency (95 % interval)")
+        ax.set(xlabel=f"predicted probability of {shortened(self.label)}", ylabel="observed frequency (95 % interval)")
         ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
         return self

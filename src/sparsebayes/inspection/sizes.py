@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
 
 from sparsebayes.estimators import SparsityPath
-from sparsebayes.inspection._matplotlib import BLACK, BLUE, VERMILION, axes_or_new, legend_above
+from sparsebayes.inspection._inputs import in_memory
+from sparsebayes.inspection._matplotlib import BLACK, BLUE, VERMILION, axes_or_new, counted, legend_above
+from sparsebayes.inspection._models import FittedModel
 
 
 @dataclass
@@ -50,7 +51,7 @@ class SparsityPathDisplay:
 
         Parameters
         ----------
-        estimator : RelevanceVectorRegressor or SparseBayesRegressor
+        estimator : RelevanceVectorRegressor or SparseBayesRegressor, or a pipeline that ends with one
             The fitted model. If `max_vectors` limits it, it is fitted once more without the limit, whose path is
             drawn.
         X, y : arrays of shape (n_samples, n_features) and (n_samples,)
@@ -65,8 +66,10 @@ class SparsityPathDisplay:
         SparsityPathDisplay
             The display, drawn.
         """
-        check_is_fitted(estimator)
-        rows = {"sample_weight": sample_weight, "noise_variance": noise_variance}
+        fitted = FittedModel.of(estimator)
+        fitted.require(cls.__name__, "a regressor with a path to smaller models", "path")
+        estimator, X, y = fitted.last, fitted.transformed(X), in_memory(y)
+        rows = {"sample_weight": in_memory(sample_weight), "noise_variance": in_memory(noise_variance)}
         path = own = estimator.path(X, y, **rows)
         if estimator.max_vectors is not None and own.size[-1] >= estimator.max_vectors:
             path = clone(estimator).set_params(max_vectors=None).fit(X, y, **rows).path(X, y, **rows)
@@ -93,15 +96,17 @@ class SparsityPathDisplay:
         (self.error_line_,) = right.plot(
             path.size, path.leave_one_out_error, color=VERMILION, label="leave-one-out error", **line
         )
-        self.size_line_ = ax.axvline(self.size, color=BLACK, lw=1, ls="--", label=f"the model: {self.size} functions")
+        self.size_line_ = ax.axvline(
+            self.size, color=BLACK, lw=1, ls="--", label=f"the model: {counted(self.size, 'function')}"
+        )
         self.evidence_point_ = ax.scatter([self.size], [self.log_evidence], color=BLUE, **point)
         self.error_point_ = right.scatter([self.size], [self.leave_one_out_error], color=VERMILION, **point)
         ax.set(xlabel="functions")
-        ax.xaxis.get_major_locator().set_params(integer=True)
+        ax.xaxis.get_major_locator().set_params(integer=True, min_n_ticks=1)
         ax.set_ylabel("log evidence (nats)", color=BLUE)
         right.set_ylabel("leave-one-out error", color=VERMILION)
         right.set_ylim(bottom=0)
         ax.tick_params(axis="y", colors=BLUE)
         right.tick_params(axis="y", colors=VERMILION)
-        legend_above(ax, [self.evidence_line_, self.error_line_, self.size_line_])
+        legend_above(ax, [self.evidence_line_, self.error_line_, self.size_line_], right)
         return self

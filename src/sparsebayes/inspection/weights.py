@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from sparsebayes._checks import require_whole
-from sparsebayes.inspection._matplotlib import BAND, BLUE, GREY, axes_or_new, shortened
+from sparsebayes.inspection._matplotlib import BAND, BLUE, GREY, axes_or_new, note, shortened
 from sparsebayes.inspection._models import FittedModel, chosen_output, class_number, model_of_output
 
 MAX_WEIGHTS = 25
@@ -119,6 +119,8 @@ class WeightsDisplay:
         (self.points_,) = ax.plot(mean, places, "o", color=BLUE, ms=5, label="posterior mean")
         ax.set_yticks(places, [shortened(name) for name in self.names[:shown]])
         ax.set_ylim(max(shown, 1) - 0.4, -0.6)
+        if not shown:
+            note(ax, "no functions selected")
         left_out = len(self.mean) - shown
         ax.locator_params(axis="x", nbins=7)
         ax.set_xlabel(self.label + f" (± {BAND:g} std)" + (f"; {left_out} more not shown" if left_out else ""))

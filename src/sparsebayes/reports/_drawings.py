@@ -80,7 +80,8 @@ def fit(subject: Subject) -> list[str]:
     if inputs == 1:
         caption = "The prediction, ± 2 predictive standard deviations, the rows, and the relevance vectors circled."
         for output, name in subject.outputs[:MOST]:
-            draw = partial(RegressionDisplay.from_estimator, whole, few.X, few.y, output=output)
+            options = {"output": output, "noise_variance": few.noise_variance}
+            draw = partial(RegressionDisplay.from_estimator, whole, few.X, few.y, **options)
             drawn.append(picture((_of(name) if output is not None else "") + caption, draw))
     return drawn + _parts(few)
 
@@ -90,7 +91,10 @@ def _parts(subject: Subject) -> list[str]:
     models = getattr(subject.model, "estimators_", [subject.model])
     if not all(isinstance(each._fitted.basis, BoundConcatenation) for each in models):
         return []
-    caption = "What each part of the kernel contributes, with ± 2 posterior standard deviations, without noise."
+    caption = (
+        "What each part of the kernel contributes, with ± 2 posterior standard deviations, without noise; rows with a "
+        "spike of their own are circled as outliers."
+    )
     return [
         picture(
             (_of(name) if output is not None else "") + caption,
@@ -161,14 +165,15 @@ def signals(subject: Subject) -> list[str]:
     caption = {
         1: "Noisy samples, the denoised signal and ± 2 posterior standard deviations.",
         2: "The noisy image, the denoised one in the same grey scale, and the posterior standard deviation.",
+        3: "The slice in the middle of the noisy volume, of the denoised one, and of the posterior standard deviation.",
     }
     shrinkage = (
         "What became of each wavelet coefficient, level by level: its posterior mean against its observed value."
     )
-    drawn = [picture(of + shrinkage, partial(ShrinkageDisplay.from_estimator, model, signal))]
-    if model.ndim in caption:
-        drawn.insert(0, picture(of + caption[model.ndim], partial(DenoisingDisplay.from_estimator, model, signal)))
-    return drawn
+    return [
+        picture(of + caption[model.ndim], partial(DenoisingDisplay.from_estimator, model, signal)),
+        picture(of + shrinkage, partial(ShrinkageDisplay.from_estimator, model, signal)),
+    ]
 
 
 def _kinds(subject: Subject) -> list[tuple[str, dict[str, Any]]]:

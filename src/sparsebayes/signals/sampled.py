@@ -178,7 +178,7 @@ class BoundSamples(ListedBasis):
     def _samples(self, X: Array) -> np.ndarray:
         """The number of the sample nearest to each row of X, (n,)."""
         if self._is_training(X):
-            return np.arange(len(self.points))
+            return np.arange(self.points.shape[0])
         points, X = to_numpy(self.points), to_numpy(X)
         if not len(X):
             return np.zeros(0, dtype=np.int64)
