@@ -240,7 +240,8 @@ def to_numpy(x: Array) -> np.ndarray:
 def fetched(x: Array) -> np.ndarray:
     """An array of any other library as a NumPy array on the host: the one place where data leave a device."""
     if array_api_compat.is_torch_array(x):
-        return x.detach().cpu().numpy()
+        x = x.detach().cpu()
+        return (x if converts_silently(x) else x.to(namespace(x).float32)).numpy()  # NumPy has no bfloat16
     if array_api_compat.is_cupy_array(x):
         return x.get()
     if is_strict(x):  # whose devices only pretend not to be the host
@@ -295,7 +296,8 @@ def described(x: Any) -> str:
     """The library and the device of an array, for errors."""
     if not is_foreign(x):
         return "a NumPy array on the host"
-    return f"an array of {namespace(x).__name__.rpartition('.')[2]} on {device(x)}"
+    library = "JAX" if array_api_compat.is_jax_array(x) else namespace(x).__name__.rpartition(".")[2]
+    return f"an array of {library} on {device(x)}"
 
 
 def has_float64(x: Array) -> bool:
@@ -307,6 +309,11 @@ def has_float64(x: Array) -> bool:
             return xp.zeros((1,), dtype=xp.float64, device=device(x)).dtype == xp.float64
     except (TypeError, RuntimeError, ValueError):
         return False
+
+
+def has_elements(x: Array) -> bool:
+    """Whether the elements of x can be read: not those of sparse tensors of torch, nor of those on its device meta."""
+    return not array_api_compat.is_torch_array(x) or (str(x.layout) == "torch.strided" and not x.is_meta)
 
 
 def detached(x: Array) -> Array:

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import ndtri
 from scipy.stats import gennorm
 
+from sparsebayes.estimators._fitted import on_host
 from sparsebayes.inspection._inputs import target_name
 from sparsebayes.inspection._models import FittedModel, model_of_output, outputs_of
 
@@ -59,7 +60,7 @@ class Forecast:
             )
         if not fitted.has("_fitted", "noise_shape_") and not fitted.has("estimators_", "outputs_"):
             return cls.of_predictions(y, *fitted.whole.predict(X, return_std=True))
-        y, model, column = _target(fitted.last, y, output)
+        y, model, column = _target(fitted.last, on_host(y), output)
         mean, std = model.predict(fitted.transformed(X), return_std=True)
         mean, std = (each if column is None else each[:, column] for each in (mean, std))
         std = np.sqrt(std**2 + _known_noise(display, model, noise_variance, len(mean)))

@@ -12,6 +12,7 @@ import scipy.sparse
 from sklearn.utils import resample
 
 from sparsebayes._checks import is_whole, require_whole
+from sparsebayes.estimators._fitted import on_host
 from sparsebayes.inspection._averages import Average, average_of
 from sparsebayes.inspection._inputs import as_rows
 from sparsebayes.inspection._matplotlib import BAND, BLACK, BLUE, given_axes, pyplot_module, shortened
@@ -182,6 +183,7 @@ class _Table:
     @classmethod
     def of(cls, X: Any, fitted: FittedModel) -> _Table:
         """Rows as they were given; the names are those of the columns, else those that the model knows."""
+        X = on_host(X)
         if scipy.sparse.issparse(X):
             raise ValueError("X must be dense, since an input is set to values that are not 0; got a sparse matrix.")
         if getattr(X, "ndim", 2) != 2 or not hasattr(X, "__len__") or not len(X):

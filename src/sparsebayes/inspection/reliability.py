@@ -9,6 +9,7 @@ import numpy as np
 from scipy.stats import binomtest
 
 from sparsebayes._checks import require_whole
+from sparsebayes.estimators._fitted import on_host
 from sparsebayes.inspection._inputs import check_length
 from sparsebayes.inspection._matplotlib import BLACK, BLUE, axes_or_new
 from sparsebayes.inspection._models import FittedModel, class_number
@@ -91,11 +92,12 @@ class ReliabilityDisplay:
         ReliabilityDisplay
             The display, drawn.
         """
-        whole = FittedModel.of(estimator).whole
-        if not hasattr(whole, "predict_proba"):
-            raise ValueError(f"{cls.__name__} needs a classifier with predict_proba, got {type(whole).__name__}.")
-        classes, probabilities = np.asarray(whole.classes_), np.asarray(whole.predict_proba(X))
-        labels = check_length(np.asarray(y), len(probabilities))
+        fitted = FittedModel.of(estimator)
+        model = fitted.last
+        if not hasattr(model, "predict_proba"):
+            raise ValueError(f"{cls.__name__} needs a classifier with predict_proba, got {type(model).__name__}.")
+        classes, probabilities = np.asarray(model.classes_), np.asarray(model.predict_proba(fitted.transformed(X)))
+        labels = check_length(np.asarray(on_host(y)), len(probabilities))
         if class_label is None and len(classes) > 2:
             chosen = probabilities.argmax(axis=1)
             found, probability, label = classes[chosen] == labels, probabilities.max(axis=1), "the predicted class"
