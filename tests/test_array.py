@@ -136,3 +136,8 @@ def test_what_is_complex(convert):
     assert _array.is_complex(convert(np.ones(3) + 0j))
     assert not any(_array.is_complex(convert(np.ones(3).astype(kind))) for kind in (float, int, bool))
     assert not _array.is_complex(None)
+
+
+def test_errors_name_the_library(backend):
+    names = {"numpy": "NumPy", "jax": "JAX"}
+    assert names.get(backend.name, backend.name.replace("-", "_")) in _array.described(backend.asarray([1.0]))

@@ -61,6 +61,45 @@ def test_threads_are_as_before_after_an_error():
             assert threads() == before
 
 
+def test_fits_at_once_leave_the_threads_as_they_were():
+    inside, left, seen = threading.Event(), threading.Event(), []
+
+    def other():
+        with few_threads():
+            inside.set()
+            assert left.wait(10)
+            seen.append(set(threads()))
+            with threads_of_rows():
+                seen.append(set(threads()))
+
+    with threadpool_limits(2, user_api="blas"):
+        before, thread = threads(), threading.Thread(target=other)
+        with few_threads():
+            thread.start()
+            assert inside.wait(10)
+            with threads_of_rows():
+                seen.append(set(threads()))
+        left.set()
+        thread.join()
+        assert threads() == before
+    assert seen == [{1}, {1}, set(before)]
+
+
+def test_limits_of_other_threads_are_heeded_after_a_fit():
+    seen = []
+
+    def other():
+        with threadpool_limits(1, user_api="blas"):
+            seen.append(set(threads()))
+
+    with few_threads():
+        pass
+    thread = threading.Thread(target=other)
+    thread.start()
+    thread.join()
+    assert seen == [{1}]
+
+
 def test_nothing_changes_outside():
     before = threads()
     with threads_of_rows():

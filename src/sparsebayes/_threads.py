@@ -14,7 +14,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar, copy_context
 from functools import cache
-from typing import Any, TypeVar
+from threading import Lock
+from typing import Any, TypeVar, cast
 
 from threadpoolctl import ThreadpoolController
 
@@ -23,37 +24,70 @@ Found = TypeVar("Found")
 FEW_ROWS = 5000  # up to so many rows all products of a fit are small
 
 
-# the limits of the `few_threads` around, the outermost first, and how many threads BLAS had before each
-_limits: ContextVar[tuple[tuple[Any, int], ...]] = ContextVar("limits", default=())
+# how many threads BLAS had before each of the `few_threads` around, the outermost first
+_before: ContextVar[tuple[int, ...]] = ContextVar("before", default=())
+
+
+class _OneThread:
+    """One thread of BLAS for as long as any thread of the process asks for it.
+
+    The number of threads of BLAS is that of the whole process: if each thread restored what it had found, the last of
+    some fits at once would restore the limit of another.
+    """
+
+    def __init__(self) -> None:
+        self.lock, self.holders, self.limit, self.before = Lock(), 0, cast(Any, None), 1
+
+    def hold(self) -> int:
+        """Ask for it; returns how many threads BLAS has without it."""
+        with self.lock:
+            if not self.holders:
+                self.before = _threads_of_blas()
+                with _anyone_may_set():
+                    self.limit = _controller().limit(limits=1, user_api="blas")
+            self.holders += 1
+            return self.before
+
+    def release(self) -> None:
+        """Ask for it no longer; the last to do so gives BLAS back the threads that it had."""
+        with self.lock:
+            self.holders -= 1
+            if not self.holders:
+                with _anyone_may_set():
+                    self.limit.restore_original_limits()
+
+
+_one_thread = _OneThread()
 
 
 @contextmanager
 def few_threads() -> Iterator[None]:
     """A context in which BLAS has one thread."""
-    before = _threads_of_blas()
-    limit = _one_thread()
-    around = _limits.set((*_limits.get(), (limit, before)))
+    before = _one_thread.hold()
+    around = _before.set((*_before.get(), 1 if _before.get() else before))
     try:
         yield
     finally:
-        _limits.reset(around)
-        limit.restore_original_limits()
+        _before.reset(around)
+        _one_thread.release()
 
 
 @contextmanager
 def threads_of_rows() -> Iterator[None]:
-    """A context, within `few_threads`, for a pass over the rows: BLAS has the threads from before the innermost one."""
-    if not _limits.get():
+    """A context, within `few_threads`, for a pass over the rows: BLAS has the threads from before.
+
+    It has one thread still where `few_threads` is within another, or if other threads of the process ask for one.
+    """
+    if len(_before.get()) != 1:
         yield
         return
-    *outer, (limit, _) = _limits.get()
-    limit.restore_original_limits()
-    around = _limits.set(tuple(outer))
+    _one_thread.release()
+    around = _before.set(())
     try:
         yield
     finally:
-        _limits.reset(around)
-        _one_thread()
+        _before.reset(around)
+        _one_thread.hold()
 
 
 def in_parallel(
@@ -66,7 +100,7 @@ def in_parallel(
 
     parallel : whether there is anything to gain; there is not for arrays on a GPU.
     """
-    workers = min(_limits.get()[-1][1] if _limits.get() else _threads_of_blas(), len(pieces)) if parallel else 1
+    workers = min(_before.get()[-1] if _before.get() else _threads_of_blas(), len(pieces)) if parallel else 1
     if workers <= 1:
         for piece in pieces:
             use(work(piece))
@@ -85,9 +119,17 @@ def in_parallel(
         pool.shutdown(cancel_futures=True)
 
 
-def _one_thread() -> Any:
-    """Give BLAS one thread; what is returned can restore the number of before."""
-    return _controller().limit(limits=1, user_api="blas")
+@contextmanager
+def _anyone_may_set() -> Iterator[None]:
+    """A context to set the number of threads of BLAS in: threadpoolctl heeds the first thread to do so and no other."""
+    libraries = [each for each in _controller().lib_controllers if hasattr(each, "clear_controlling_thread")]
+    try:
+        for each in libraries:
+            each.clear_controlling_thread(force=True)
+        yield
+    finally:
+        for each in libraries:
+            each.clear_controlling_thread(force=True)
 
 
 def _threads_of_blas() -> int:

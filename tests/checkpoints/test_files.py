@@ -14,7 +14,7 @@ import pytest
 from checkpoints.fits import Interrupted, Interrupting, interrupt, same_models
 
 from sparsebayes import RBF, RelevanceVectorRegressor, SparseBayesRegressor, fit
-from sparsebayes.checkpoints import Prefix, digest, storage
+from sparsebayes.checkpoints import Prefix, digest, journal, storage
 from sparsebayes.checkpoints.storage import BYTES, TREE, read, write
 
 rng = np.random.default_rng(3)
@@ -58,6 +58,20 @@ def test_a_file_with_a_changed_byte_is_refused(path):
         changed[place] ^= 0xFF
         path.write_bytes(bytes(changed))
         refused(path, "truncated or damaged")
+
+
+def test_damages_that_look_like_encryption_or_an_unknown_compression_are_refused(path):
+    contents, seen = path.read_bytes(), set()
+    for place in range(len(contents) - 150, len(contents)):  # the table of contents of the zip, at its end
+        for bit in range(8):
+            changed = bytearray(contents)
+            changed[place] ^= 1 << bit
+            path.write_bytes(bytes(changed))
+            try:
+                read(path)
+            except ValueError as error:
+                seen.add(str(error).split(f"checkpoint='{path}' ")[1].split(",")[0])
+    assert "is truncated or damaged" in seen
 
 
 @pytest.mark.parametrize(
@@ -142,6 +156,9 @@ def test_parameters_that_do_not_matter_may_differ(path):
         ("", ValueError, "must be the path of a file"),
         (3, TypeError, "checkpoint must be a path"),
         (b"file", TypeError, "checkpoint must be a path"),
+        ("nul\0", ValueError, "^checkpoint=.* cannot be written .embedded null"),
+        ("x" * 300, ValueError, "^checkpoint=.* cannot be written .File name too long"),
+        ("/dev/null", ValueError, "^checkpoint must be the path of a file, got '/dev/null'"),
     ],
 )
 def test_places_that_cannot_be_written_are_refused_before_any_work(place, error, match, tmp_path):
@@ -151,6 +168,56 @@ def test_places_that_cannot_be_written_are_refused_before_any_work(place, error,
     with pytest.raises(error, match=match):
         fit(X, y, checkpoint=path)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_link_stays_a_link_and_a_relative_path_where_it_was(tmp_path, monkeypatch):
+    folders = [tmp_path / name for name in ("one", "other")]
+    for each in folders:
+        each.mkdir()
+    (folders[0] / "link").symlink_to(folders[1] / "file")
+    monkeypatch.chdir(folders[0])
+    make(checkpoint="link", callback=lambda progress: os.chdir(folders[1])).fit(X, y)
+    assert [each.name for each in folders[0].iterdir()] == ["link"]
+    assert [each.name for each in folders[1].iterdir()] == ["file"]
+    assert (folders[0] / "link").is_symlink()
+
+
+@pytest.mark.parametrize("contents", [None, b"something else"])
+def test_the_file_of_a_fit_that_began_later_is_left_alone(tmp_path, monkeypatch, contents):
+    monkeypatch.setattr(journal, "INTERVAL", 0.0)
+    monkeypatch.setattr(journal, "SHARE", 1e9)
+    path, calls = tmp_path / "file", []
+
+    def other_fit(progress):
+        calls.append(path.read_bytes() if path.exists() else None)
+        if len(calls) == 3 and contents is None:
+            path.unlink(missing_ok=True)
+            make(gamma=0.4, checkpoint=path).fit(X, y)
+        elif len(calls) == 3:
+            path.write_bytes(contents)
+
+    with pytest.warns(UserWarning, match="was written by another fit meanwhile, and this one goes on") as said:
+        found = make(checkpoint=path, callback=other_fit).fit(X, y)
+    same_models(found, make().fit(X, y))
+    assert len(said) == 1
+    if contents is None:
+        same_models(make(gamma=0.4, checkpoint=path).fit(X, y), make(gamma=0.4).fit(X, y))
+    else:
+        assert path.read_bytes() == contents
+
+
+def test_the_same_fit_in_two_processes_at_once(tmp_path, monkeypatch):
+    monkeypatch.setattr(journal, "INTERVAL", 0.0)
+    path, calls = tmp_path / "file", []
+
+    def again(progress):
+        calls.append(progress)
+        if len(calls) == 3:
+            make(checkpoint=path, callback=None).fit(X, y)
+
+    expected = make().fit(X, y)
+    same_models(make(checkpoint=path, callback=again).fit(X, y), expected)
+    same_models(make(checkpoint=path).fit(X, y), expected)
 
 
 def test_a_crash_before_the_new_file_is_there_leaves_the_old_one(path, monkeypatch):
@@ -201,6 +268,8 @@ def test_digests_tell_values_apart_and_do_not_depend_on_the_process():
     assert len(set(found)) == len(found)
     assert digest(make()) == digest(make()) != digest(make(gamma=1.0))
     assert digest(X) == digest(X.copy(order="F"))
+    assert digest(make(gamma=np.float64(0.5))) == digest(make(gamma=0.5))
+    assert [digest(np.int64(3)), digest(np.True_)] == [digest(3), digest(True)]
     code = "from sparsebayes import RBF, checkpoints; print(checkpoints.digest([RBF(2.0), {'a', 'b'}]))"
     other = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout.strip()
     assert other == digest([RBF(2.0), {"a", "b"}])

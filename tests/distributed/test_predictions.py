@@ -72,6 +72,15 @@ def test_nothing_is_computed_before_it_is_asked_for():
     SparseBayesRegressor().fit(X, y).predict(lazy)
 
 
+@pytest.mark.parametrize("columns", ["cba", "ab", "abcd"])
+def test_other_columns_of_a_dataframe_are_refused_before_anything_is_computed(columns):
+    frame = pd.DataFrame(np.column_stack([X[:, :3], X[:, 0]]), columns=list("abcd"))
+    model = SparseBayesRegressor().fit(frame[list("abc")], y)
+    remote = dd.from_pandas(frame, npartitions=3)[list(columns)]
+    with pytest.raises(ValueError, match="feature names should match those that were passed during fit"):
+        model.predict(remote)
+
+
 def test_what_cannot_be_lazy_is_refused():
     model = SparseBayesRegressor().fit(X, y)
     with pytest.raises(ValueError, match="return_cov must be False"):

@@ -119,6 +119,7 @@ def test_tasks_have_names():
         (lambda: (da.from_array(X, chunks=(400, 12)), da.from_array(y[:-1], chunks=400)), "one value per row"),
         (lambda: (da.from_array(X[:, 0], chunks=400), y), "two dimensions"),
         (lambda: (da.from_array(X, chunks=(400, 12))[da.from_array(y, chunks=400) > 0], y), "compute_chunk_sizes"),
+        (lambda: (dd.from_pandas(pd.DataFrame(X), npartitions=2), y), r"pass X.to_dask_array\(lengths=True\)"),
         (lambda: (da.from_array(X, chunks=(400, 12)), None), "y"),
         (lambda: (da.from_array(np.where(X > 7.5, np.nan, X), chunks=(400, 12)), y), "in chunk ., which starts at row"),
     ],

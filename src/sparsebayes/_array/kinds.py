@@ -93,7 +93,13 @@ def described(x: Any) -> str:
     """The library and the device of an array, for errors."""
     if not is_foreign(x):
         return "a NumPy array on the host"
-    return f"an array of {namespace(x).__name__.rpartition('.')[2]} on {device(x)}"
+    library = "JAX" if array_api_compat.is_jax_array(x) else namespace(x).__name__.rpartition(".")[2]
+    return f"an array of {library} on {device(x)}"
+
+
+def has_elements(x: Array) -> bool:
+    """Whether the elements of x can be read: not those of sparse tensors of torch, nor of those on its device meta."""
+    return not array_api_compat.is_torch_array(x) or (str(x.layout) == "torch.strided" and not x.is_meta)
 
 
 def is_complex(x: Any) -> bool:

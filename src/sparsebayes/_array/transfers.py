@@ -12,7 +12,16 @@ from typing import Any
 import array_api_compat
 import numpy as np
 
-from sparsebayes._array.kinds import Array, are_together, device, is_foreign, is_numpy, is_strict, namespace
+from sparsebayes._array.kinds import (
+    Array,
+    are_together,
+    converts_silently,
+    device,
+    is_foreign,
+    is_numpy,
+    is_strict,
+    namespace,
+)
 
 
 def to_numpy(x: Array) -> np.ndarray:
@@ -23,7 +32,8 @@ def to_numpy(x: Array) -> np.ndarray:
 def fetched(x: Array) -> np.ndarray:
     """An array of any other library as a NumPy array on the host: the one place where data leave a device."""
     if array_api_compat.is_torch_array(x):
-        return x.detach().cpu().numpy()
+        x = x.detach().cpu()
+        return (x if converts_silently(x) else x.to(namespace(x).float32)).numpy()  # NumPy has no bfloat16
     if array_api_compat.is_cupy_array(x):
         return x.get()
     if is_strict(x):  # whose devices only pretend not to be the host

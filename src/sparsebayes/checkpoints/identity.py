@@ -25,6 +25,7 @@ def digest(value: Any) -> str:
 
 def _add(found: Any, value: Any, depth: int) -> None:
     """Add a value to a digest."""
+    value = value.item() if isinstance(value, np.bool_ | np.integer | np.float64) else value
     if depth > DEEPEST:
         found.update(b"deep")
     elif value is None or isinstance(value, bool | int | float | complex | str | bytes | np.generic):

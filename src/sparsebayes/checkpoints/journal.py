@@ -70,6 +70,8 @@ class Journal:
 
     def __init__(self, path: Path, tree: dict[str, Any] | None = None) -> None:
         self.path, self.frozen, self._failed = path, False, False
+        self._place = Path(os.path.realpath(path))  # a link stays a link, wherever the process goes
+        self._seen = _stamp(self._place)
         root = Frame("fit") if tree is None else Frame.of(tree["root"])
         self._expected: list[list[str]] = [] if tree is None else tree["identity"]
         self.identity: list[list[str]] = []
@@ -164,14 +166,41 @@ class Journal:
         """Write the file; a folder that has become full or vanished does not end the fit."""
         began = time.perf_counter()
         identity = self.identity + self._expected[len(self.identity) :]
+        if self._is_taken(identity):
+            self.frozen = True
+            warn(
+                f"checkpoint='{self.path}' was written by another fit meanwhile, and this one goes on without it: give "
+                "each fit a path of its own."
+            )
+            return
         try:
-            write(self.path, {"identity": identity, "root": self._stack[0].tree()})
+            write(self._place, {"identity": identity, "root": self._stack[0].tree()})
+            self._seen = _stamp(self._place)
         except OSError as error:
             if not self._failed:
                 warn(f"checkpoint='{self.path}' could not be written, and the fit goes on without it: {error}.")
             self._failed = True
         self._changed, ended = False, time.perf_counter()
         self._next = ended + max(INTERVAL, (ended - began) / SHARE)
+
+    def _is_taken(self, identity: list[list[str]]) -> bool:
+        """Whether somebody else has put the file of another fit, or anything else, at the path."""
+        if _stamp(self._place) in (None, self._seen):
+            return False
+        try:
+            found = read(self._place)["identity"]
+        except (OSError, KeyError, ValueError):
+            return True
+        return any(one != other for one, other in zip(found, identity, strict=False))
+
+
+def _stamp(path: Path) -> tuple[int, ...] | None:
+    """What tells a file from one that was put in its place; None if there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def check_path(path: Any) -> Path | None:
@@ -184,17 +213,22 @@ def check_path(path: Any) -> Path | None:
     if not isinstance(path, str | os.PathLike) or isinstance(os.fspath(path), bytes):
         raise TypeError(f"checkpoint must be a path (str or os.PathLike) or None, got {path!r}.")
     file = Path(path)
-    if not file.name or file.is_dir():
+    if not file.name or os.path.isdir(file):  # unlike `is_dir`, no error for a name that is too long
         raise ValueError(f"checkpoint must be the path of a file, got the folder {os.fspath(path)!r}.")
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{file.name}.", suffix=".tmp", dir=file.parent)
-        os.close(handle)
-        os.unlink(name)
-    except OSError as error:
+        place = Path(os.path.realpath(file))
+        other = os.path.exists(place) and not os.path.isfile(place)
+        if not other:
+            handle, name = tempfile.mkstemp(prefix=f".{place.name}.", suffix=".tmp", dir=place.parent)
+            os.close(handle)
+            os.unlink(name)
+    except (OSError, ValueError) as error:  # ValueError: a character that no path has
         raise ValueError(
-            f"checkpoint='{file}' cannot be written ({error.strerror}): give a path in a folder that exists and that "
-            "you may write to."
+            f"checkpoint={os.fspath(path)!r} cannot be written ({getattr(error, 'strerror', error)}): give a path in a "
+            "folder that exists and that you may write to."
         ) from error
+    if other:
+        raise ValueError(f"checkpoint must be the path of a file, got {os.fspath(path)!r}, which is none.")
     return file
 
 

@@ -11,8 +11,10 @@ import contextlib
 import io
 import json
 import os
+import struct
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -24,6 +26,8 @@ import numpy as np
 FORMAT, VERSION = "sparsebayes checkpoint", 1
 TREE, BYTES = "checkpoint.json", "arrays.npy"
 ZIP = b"PK\x03\x04"  # how every zip begins
+# what reading a damaged zip raises: some damages look like encryption, or like a compression
+DAMAGES = (zipfile.BadZipFile, zlib.error, struct.error, RuntimeError, ValueError, OverflowError, EOFError)
 
 
 @dataclass(frozen=True)
@@ -142,18 +146,16 @@ def _opened(path: Path) -> tuple[dict[str, Any], np.ndarray]:
         )
     try:
         with zipfile.ZipFile(io.BytesIO(contents)) as file:
-            names = file.namelist()
-            if names != [TREE, BYTES]:
-                raise ValueError(
-                    f"checkpoint='{path}' is no checkpoint of sparsebayes, but another archive: give another path, or "
-                    "remove that file."
-                )
-            head = json.loads(file.read(TREE))
-            array = np.load(io.BytesIO(file.read(BYTES)), allow_pickle=False)
-    except (zipfile.BadZipFile, json.JSONDecodeError, UnicodeDecodeError, EOFError) as error:
+            ours = file.namelist() == [TREE, BYTES]
+            head = json.loads(file.read(TREE)) if ours else {}
+            array = np.load(io.BytesIO(file.read(BYTES)), allow_pickle=False) if ours else np.zeros(0)
+    except DAMAGES as error:
         raise ValueError(damaged(path)) from error
     if not isinstance(head, dict) or head.get("format") != FORMAT:
-        raise ValueError(f"checkpoint='{path}' is no checkpoint of sparsebayes: give another path, or remove it.")
+        what = "" if ours else ", but another archive"
+        raise ValueError(
+            f"checkpoint='{path}' is no checkpoint of sparsebayes{what}: give another path, or remove that file."
+        )
     return head, array
 
 

@@ -12,7 +12,6 @@ import math
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any, NamedTuple
 from uuid import uuid4
 
@@ -20,8 +19,8 @@ import dask
 import numpy as np
 from dask.base import is_dask_collection
 from dask.delayed import Delayed
-from threadpoolctl import ThreadpoolController
 
+from sparsebayes._threads import few_threads
 from sparsebayes.distributed.fusion import Recipe, recipes
 from sparsebayes.distributed.progress import PassWatch, cluster, computed, tell
 from sparsebayes.distributed.settings import DISTRIBUTED
@@ -91,7 +90,8 @@ class DaskRows:
         """
         blocks, sizes, width = _blocks_of(X)
         given = ((y, "y"), (sample_weight, "sample_weight"), (variances, "the noise variance of each row"))
-        y, weights, noise = (_like(each, sizes, name) for each, name in given)
+        count = "pass X.to_dask_array(lengths=True)" if hasattr(X, "columns") else "call X.compute_chunk_sizes()"
+        y, weights, noise = (_like(each, sizes, name, count) for each, name in given)
         starts = [-1 if math.isnan(each) else int(each) for each in np.cumsum([0.0, *sizes[:-1]]).tolist()]
         parts = list(zip(blocks, y, weights, range(len(blocks)), starts, noise, strict=True))
         alone = recipes(parts)
@@ -209,13 +209,7 @@ def _one_thread_per_task() -> Any:
     """
     if dask.base.get_scheduler() is not None:
         return nullcontext()
-    return _controller().limit(limits=1, user_api="blas")
-
-
-@cache
-def _controller() -> ThreadpoolController:
-    """What sets the number of threads of BLAS; it takes some milliseconds to find out which libraries there are."""
-    return ThreadpoolController()
+    return few_threads()
 
 
 def _blocks_of(X: Any) -> tuple[list[Any], list[float], int]:
@@ -234,13 +228,13 @@ def _blocks_of(X: Any) -> tuple[list[Any], list[float], int]:
     return blocks_of_array(X), [float(size) for size in X.chunks[0]], int(X.shape[1])
 
 
-def _like(y: Any, sizes: list[float], name: str) -> list[Any]:
-    """The targets or weights of each part of X, whose parts have `sizes` rows."""
+def _like(y: Any, sizes: list[float], name: str, count: str) -> list[Any]:
+    """The targets or weights of each part of X, whose parts have `sizes` rows; count : how these can be known."""
     if y is None:
         return [None] * len(sizes)
     known = not any(map(math.isnan, sizes))
     if not is_dask_collection(y):
-        return _sliced(y, sizes, name, known)
+        return _sliced(y, sizes, name, count)
     if hasattr(y, "to_dask_array"):  # a series, or a dataframe with one column
         y = y.to_dask_array()
     y = y.rechunk({1: -1}) if y.ndim == 2 and len(y.chunks[1]) > 1 else y
@@ -249,7 +243,7 @@ def _like(y: Any, sizes: list[float], name: str) -> list[Any]:
     if not known:
         raise ValueError(
             f"X has {len(sizes)} chunks of unknown sizes and {name} has {len(y.chunks[0])} chunks, so that rows cannot "
-            "be matched: call X.compute_chunk_sizes() before the fit."
+            f"be matched: {count}."
         )
     y = y if _known(y) else y.compute_chunk_sizes()
     _check_length(y.shape, sizes, name)
@@ -285,14 +279,14 @@ def _check_length(shape: tuple[int, ...], sizes: list[float], name: str) -> None
         )
 
 
-def _sliced(y: Any, sizes: list[float], name: str, known: bool) -> list[Any]:
-    """Targets or weights in memory, cut at the boundaries of the parts of X."""
+def _sliced(y: Any, sizes: list[float], name: str, count: str) -> list[Any]:
+    """Targets or weights in memory, cut at the boundaries of the parts of X; the arguments are those of `_like`."""
     if np.ndim(y) == 0:
         return [y] * len(sizes)
-    if not known:
+    if any(map(math.isnan, sizes)):
         raise ValueError(
-            f"{name} is in memory and X has chunks of unknown sizes, so that rows cannot be matched: call "
-            f"X.compute_chunk_sizes(), or pass {name} as a Dask collection with the same partitions."
+            f"{name} is in memory and X has chunks of unknown sizes, so that rows cannot be matched: {count}, or pass "
+            f"{name} as a Dask collection with the same partitions."
         )
     values = np.asarray(y)
     _check_length(values.shape, sizes, name)

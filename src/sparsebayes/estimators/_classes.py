@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 
-from sparsebayes._array import Array, beside, is_foreign, namespace, take, to_numpy
+from sparsebayes._array import Array, beside, is_foreign, namespace, require_real, take, to_numpy
 from sparsebayes.laplace import number_classes
 from sparsebayes.laplace.classes import codes_of, column_sums, is_float
 from sparsebayes.rows.kinds import following
@@ -45,6 +45,7 @@ def check_labels(y: Any, n: int, like: Array | None = None) -> Array:
 
 def _check_numbers(y: Array) -> Array:
     """Labels of another library, which are numbers: whole ones."""
+    require_real(y, "y")
     if is_float(y):
         require_finite(y, "y")
         xp = namespace(y)

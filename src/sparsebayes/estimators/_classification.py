@@ -17,7 +17,7 @@ from sparsebayes.estimators._dask import predicts_lazily
 from sparsebayes.estimators._fitted import (
     Fitted,
     of_batches,
-    on_host_together,
+    on_host,
     publish,
 )
 from sparsebayes.estimators._model import SparseModel
@@ -171,7 +171,7 @@ class SparseClassification(ClassifierMixin, SparseModel):
         """
         if not follows(X):
             return super().score(X, y, sample_weight)
-        labels, predicted, weights = on_host_together(y, self.predict(X), sample_weight)
+        labels, predicted, weights = map(on_host, (y, self.predict(X), sample_weight))
         return float(accuracy_score(labels, predicted, sample_weight=weights))
 
     def _outputs(self, X: Any) -> np.ndarray:

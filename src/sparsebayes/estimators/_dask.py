@@ -45,6 +45,8 @@ def predicts_lazily(method: Method) -> Method:
         from sparsebayes.distributed import predict_lazily
 
         check_is_fitted(self)
+        if hasattr(X, "columns"):
+            check_of(self, X, reset=False)  # names and number of the columns, before anything is computed
         options = dict(parameters.bind(self, X, *args, **kwargs).arguments)
         del options["self"], options["X"]
         return predict_lazily(self, method.__name__, X, options)

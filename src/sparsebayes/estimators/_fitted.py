@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import wraps
@@ -170,6 +171,22 @@ def require_same_kind(estimator: Any, X: Any, method: str) -> None:
     )
 
 
+def model_on_host(estimator: Any) -> Any:
+    """A fitted estimator whose attributes are NumPy arrays, and which predicts rows on the host.
+
+    That is itself, or a copy of one that was fitted to arrays of another library.
+    """
+    fitted = getattr(estimator, "_fitted", None)
+    if not isinstance(fitted, Fitted) or fitted.kind is None:
+        return estimator
+    own = copy.copy(estimator)
+    own._fitted = replace(fitted, kind=None)
+    if hasattr(own, "estimators_"):  # a model for each group of outputs
+        own.estimators_ = [model_on_host(each) for each in own.estimators_]
+    vars(own).update({name: to_numpy(value) for name, value in vars(own).items() if is_foreign(value)})
+    return own
+
+
 def beside_inputs(results: Any, X: Any) -> Any:
     """A result on the host, or a pair of results, in the library and on the device that inputs X are computed with."""
     if not follows(X):
@@ -177,9 +194,9 @@ def beside_inputs(results: Any, X: Any) -> Any:
     return tuple(beside(each, X) for each in results) if isinstance(results, tuple) else beside(results, X)
 
 
-def on_host_together(*arrays: Any) -> tuple[Any, ...]:
-    """Arrays of any library as NumPy arrays, everything else as it is."""
-    return tuple(to_numpy(each) if is_foreign(each) else each for each in arrays)
+def on_host(values: Any) -> Any:
+    """An array of any library as a NumPy array, everything else as it is."""
+    return to_numpy(values) if is_foreign(values) else values
 
 
 def query_batches(estimator: Any, X: Any, width: int, most: int | None = None) -> Iterator[Any]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from sparsebayes._checks import is_whole
+from sparsebayes.estimators._fitted import model_on_host
 from sparsebayes.estimators._names import names_of_inputs
 from sparsebayes.summaries.formulas import Python, Style, Term, style_of
 
@@ -20,7 +21,7 @@ def formula_of(model: Any, precision: int | None, style: str, input_features: Se
         raise ValueError(f"style must be one of {list(STYLES)}, got {style!r}.")
     if precision is not None and not is_whole(precision, 1):
         raise ValueError(f"precision must be a number of significant digits, or None, got {precision!r}.")
-    inputs = names_of_inputs(model, input_features)
+    model, inputs = model_on_host(model), names_of_inputs(model, input_features)
     written = style_of(style, precision, inputs)
     if isinstance(written, Python) and len(set(inputs)) < len(inputs):
         raise ValueError("formula(style='python') needs names of inputs that differ: give them as input_features.")

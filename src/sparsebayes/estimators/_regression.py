@@ -22,7 +22,7 @@ from sparsebayes.estimators._fitted import (
     check_range,
     finite_at,
     of_batches,
-    on_host_together,
+    on_host,
     publish,
 )
 from sparsebayes.estimators._model import SparseModel
@@ -145,7 +145,7 @@ class SparseRegression(RegressorMixin, SparseModel):
         """
         if not follows(X):
             return super().score(X, y, sample_weight)
-        targets, predicted, weights = on_host_together(y, self.predict(X), sample_weight)
+        targets, predicted, weights = map(on_host, (y, self.predict(X), sample_weight))
         return float(r2_score(targets, predicted, sample_weight=weights))
 
     @predicts_lazily

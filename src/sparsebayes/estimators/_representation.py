@@ -9,6 +9,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import estimator_html_repr
 
+from sparsebayes.estimators._fitted import model_on_host
+
 try:  # how scikit-learn breaks a long representation into lines: it looks that up by the method `__repr__`
     from sklearn.utils._pprint import _EstimatorPrettyPrinter
 
@@ -51,6 +53,7 @@ def outcome(estimator: Any) -> str:
     """How many functions were selected, the evidence, the noise, and whether the solution is certified."""
     if hasattr(estimator, "bands_"):
         return ", ".join([f"fitted: {kept(estimator)}", *noise_of_model(estimator)])
+    estimator = model_on_host(estimator)
     words = [
         f"fitted: {selection(estimator)}",
         f"log evidence {estimator.log_evidence_:.2f}",

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
+from sparsebayes._array import is_foreign
 from sparsebayes._checks import warn
 from sparsebayes.bases import Columns
 from sparsebayes.core.result import Result
@@ -19,11 +20,12 @@ from sparsebayes.estimators._docs import documented
 from sparsebayes.estimators._error_bars import (
     PosteriorBars,
 )
-from sparsebayes.estimators._fitted import KEPT, Fitted, all_or_nothing, forget, of_columns
+from sparsebayes.estimators._fitted import KEPT, Fitted, all_or_nothing, forget, of_columns, require_same_kind
 from sparsebayes.estimators._outputs import fit_each, fit_members, groups_of_outputs, of_outputs
 from sparsebayes.estimators._parameters import check_parameters
 from sparsebayes.estimators._regression import SparseRegression, publish_regression
 from sparsebayes.estimators._training import (
+    HOST,
     Candidates,
     fit_candidates,
     identify_rows,
@@ -32,6 +34,7 @@ from sparsebayes.estimators._training import (
 )
 from sparsebayes.estimators._validation import check_inputs, check_noise, is_gaussian
 from sparsebayes.fit import fit
+from sparsebayes.rows.devices import result_beside
 from sparsebayes.rows.sources import RowSource, check_affordable, is_chunked, is_dask, is_too_large
 from sparsebayes.rows.triangle import Triangle
 from sparsebayes.rows.validation import (
@@ -213,6 +216,8 @@ class SparseBayesRegressor(SparseRegression):
     ) -> Triangle | None:
         """The statistics of the rows seen before and of further ones."""
         outputs = int(np.shape(y)[1]) if has_outputs(y) else 1
+        if before is not None:
+            require_same_kind(self, X, "partial_fit")
         if before is not None and before.outputs != outputs:
             raise ValueError(f"y must have {before.outputs} output(s) as in earlier calls, got {outputs}.")
         if is_dask(X):
@@ -259,7 +264,9 @@ class SparseBayesRegressor(SparseRegression):
         """Fit the model to rows whose statistics are known, in the time that is left."""
         bound = Columns().bind(np.empty((1, self.n_features_in_)))
         result = fit(statistics, prior=prior_of(self, bound), **remaining_options(self, monitor))
-        self._publish_columns(Candidates(bound, np.arange(bound.n_functions)), result, statistics.rows)
+        kind = result.mean[:0, ...] if is_foreign(result.mean) else None  # that of the chunks
+        candidates = Candidates(bound, np.arange(bound.n_functions), kind)
+        self._publish_columns(candidates, result_beside(result, HOST), statistics.rows)
 
     def _publish_columns(self, candidates: Candidates, result: Result, n_rows: int) -> None:
         """Set the fitted attributes of a model of columns."""

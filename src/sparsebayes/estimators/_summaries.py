@@ -10,6 +10,7 @@ from scipy.stats import norm
 
 from sparsebayes._checks import is_number, is_whole
 from sparsebayes.estimators._facts import facts_of
+from sparsebayes.estimators._fitted import model_on_host
 from sparsebayes.estimators._names import names_of_inputs
 from sparsebayes.estimators._validation import is_gaussian
 from sparsebayes.estimators._weights import Weights
@@ -40,6 +41,7 @@ def summary_of(
 ) -> Summary:
     """The summary of a fitted regressor, classifier or sparse recovery."""
     check_options(level, max_rows, sort)
+    model = model_on_host(model)
     weights = Weights.of(model, input_features)
     order = _order(weights, sort)
     columns = columns_of(weights, order, _owner(model, weights), level)

@@ -6,6 +6,7 @@ import textwrap
 from typing import Any
 
 import sparsebayes
+from sparsebayes.estimators._fitted import model_on_host
 from sparsebayes.export._writing import write_bytes
 from sparsebayes.export.c_classification import classification_in_c, classification_signature, labels_in_c
 from sparsebayes.export.c_regression import regression_in_c, regression_signature
@@ -56,7 +57,7 @@ def export_c(
     ExportReport
         Size and error.
     """
-    numbers, name = checked_dtype(dtype), identifier(name)
+    model, numbers, name = model_on_host(model), checked_dtype(dtype), identifier(name)
     description = describe(model, has_variance(model) if std is None else std)
     source = source_of(description, Tables(name, numbers), _card(model)).encode()
     found = report(model, description, str(path), len(source), dtype, X_sample)

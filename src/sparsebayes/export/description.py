@@ -18,6 +18,7 @@ from sparsebayes.estimators import (
     SparseBayesRegressor,
 )
 from sparsebayes.estimators._error_bars import AugmentedBars, PosteriorBars, root_of
+from sparsebayes.estimators._fitted import on_host
 from sparsebayes.estimators._moderation import Coverage, Moderation
 from sparsebayes.export.functions import Functions, KernelFunctions, functions_of
 
@@ -298,13 +299,13 @@ def _classification(model: Any) -> Classification:
         process = moderation.process
         weights, functions = process.weights, functions_of(process.basis, d)
         weights = weights[:, None] if len(weights) else np.zeros((1, 1))
-        return Classification(functions, weights, np.asarray([process.intercept]), model.classes_, None, doubt)
+        return Classification(functions, weights, np.asarray([process.intercept]), on_host(model.classes_), None, doubt)
     functions, result = functions_of(fitted.basis, d), fitted.result
     result = result.averaged if moderated and result.averaged is not None else result
     weights = np.zeros((functions.size, result.outputs))
     weights[fitted.position, result.output] = _host(result.mean)
     averaging = _averaging(result, fitted.position) if moderated else None
-    return Classification(functions, weights, _host(result.intercept), model.classes_, averaging, doubt)
+    return Classification(functions, weights, _host(result.intercept), on_host(model.classes_), averaging, doubt)
 
 
 def _averaging(result: Any, position: np.ndarray) -> Averaging:

@@ -38,6 +38,7 @@ from sparsebayes.estimators import (
     SparseBayesClassifier,
     SparseBayesRegressor,
 )
+from sparsebayes.estimators._fitted import model_on_host
 
 FORMAT, VERSION = "sparsebayes formula", 1
 CLASSIFIERS = (RelevanceVectorClassifier, SparseBayesClassifier)
@@ -100,6 +101,7 @@ def to_json(model: Any, indent: int | None = None) -> str:
         names = ", ".join(each.__name__ for each in ESTIMATORS)
         raise TypeError(f"model must be one of {names} for JSON, got {type(model).__name__}.")
     check_is_fitted(model)
+    model = model_on_host(model)
     features = getattr(model, "feature_names_in_", None)
     content = {
         "format": FORMAT,

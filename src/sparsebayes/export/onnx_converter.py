@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from sparsebayes.estimators._fitted import on_host
 from sparsebayes.export.description import CLASSIFIERS, REGRESSORS, describe
 from sparsebayes.export.onnx_graph import OPSET, OnnxBackend, graph_outputs, label_values
 from sparsebayes.export.tensors import Tensor
@@ -63,7 +64,7 @@ def _regressor_shapes(operator: Any) -> None:
 def _classifier_shapes(operator: Any) -> None:
     from skl2onnx.common.data_types import Int64TensorType, StringTensorType
 
-    labels = label_values(operator.raw_operator.classes_)
+    labels = label_values(on_host(operator.raw_operator.classes_))
     operator.outputs[0].type = (StringTensorType if labels.dtype.kind == "O" else Int64TensorType)([None])
     operator.outputs[1].type = _real(operator)([None, len(labels)])
 

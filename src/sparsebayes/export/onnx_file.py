@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from sparsebayes.estimators._fitted import model_on_host
 from sparsebayes.export._writing import write_bytes
 from sparsebayes.export.description import Classification, Regressions, describe
 from sparsebayes.export.onnx_graph import IR_VERSION, OPSET, OnnxBackend, graph_outputs, label_values
@@ -38,6 +39,7 @@ def to_onnx(model: Any, X_sample: Any = None, dtype: str = "double", *, std: boo
     onnx.ModelProto
         With the operators of the default domain alone.
     """
+    model = model_on_host(model)
     proto, description = _proto(model, dtype, std)
     if verbose:
         print(report(model, description, "ONNX model", len(proto.SerializeToString()), dtype, X_sample))
@@ -69,6 +71,7 @@ def export_onnx(
     ExportReport
         Size and error.
     """
+    model = model_on_host(model)
     proto, description = _proto(model, dtype, std)
     content = proto.SerializeToString()
     found = report(model, description, str(path), len(content), dtype, X_sample)

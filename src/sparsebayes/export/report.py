@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_array
 
+from sparsebayes.estimators._fitted import on_host
 from sparsebayes.export.description import Classification, Regressions
 from sparsebayes.export.tensor_program import class_probabilities, regression_outputs
 from sparsebayes.export.tensors import NumPyBackend, Tensor
@@ -120,7 +121,7 @@ def _sample(model: Any, X_sample: Any) -> np.ndarray:
         models, d = getattr(model, "estimators_", [model]), model.n_features_in_
         X = np.concatenate([np.asarray(each.relevance_vectors_, dtype=np.float64) for each in models])
         return X[:SAMPLE] if len(X) else np.stack([np.zeros(d), np.ones(d)])
-    X = check_array(X_sample, dtype=np.float64, input_name="X_sample")
+    X = check_array(on_host(X_sample), dtype=np.float64, input_name="X_sample")
     if X.shape[1] != model.n_features_in_:
         raise ValueError(f"X_sample must have {model.n_features_in_} columns as in training, got {X.shape[1]}.")
     return X[:SAMPLE]

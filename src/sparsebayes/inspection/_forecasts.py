@@ -9,7 +9,8 @@ import numpy as np
 from scipy.special import ndtri
 from scipy.stats import gennorm
 
-from sparsebayes.inspection._inputs import as_numbers, in_memory, target_label
+from sparsebayes.estimators._fitted import on_host
+from sparsebayes.inspection._inputs import as_numbers, target_label
 from sparsebayes.inspection._models import FittedModel, model_of_output, outputs_of
 
 NODES = np.linspace(-8.0, 8.0, 161)  # of the trapezium rule, in standard deviations of f
@@ -54,8 +55,8 @@ class Forecast:
         fitted = FittedModel.of(estimator)
         fitted.needs(display, "a regressor with predict(X, return_std=True)", fitted.predicts_std())
         if not fitted.has("_fitted", "noise_shape_") and not fitted.has("estimators_", "outputs_"):
-            return cls.of_predictions(y, *fitted.whole.predict(in_memory(X), return_std=True))
-        y, model, column = _target(fitted.last, y, output)
+            return cls.of_predictions(y, *fitted.whole.predict(on_host(X), return_std=True))
+        y, model, column = _target(fitted.last, on_host(y), output)
         mean, std = model.predict(fitted.transformed(X), return_std=True)
         mean, std = (each if column is None else each[:, column] for each in (mean, std))
         std = np.sqrt(std**2 + _known_noise(display, model, noise_variance, len(mean)))
@@ -72,7 +73,7 @@ def _target(model: Any, y: Any, output: Any) -> tuple[Any, Any, int | None]:
     """The target of an output, the model that has it, and its number in that model."""
     own, column = model_of_output(model, output)
     if outputs_of(model) is not None and np.ndim(y) == 2:
-        y = y.iloc[:, output] if hasattr(y, "iloc") else np.asarray(in_memory(y))[:, output]
+        y = y.iloc[:, output] if hasattr(y, "iloc") else np.asarray(y)[:, output]
     return y, own, column
 
 

@@ -6,21 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from sparsebayes._array import is_foreign, to_numpy
+from sparsebayes.estimators._fitted import on_host
 from sparsebayes.inspection._matplotlib import shortened
 from sparsebayes.inspection._models import FittedModel, model_of_output
 
 SAME = 1e-9  # of the range of an input, between values that count as the same
 
 
-def in_memory(values: Any) -> Any:
-    """Arrays of other libraries, from any device, as NumPy arrays; everything else as it is."""
-    return to_numpy(values) if is_foreign(values) else values
-
-
 def as_numbers(values: Any) -> np.ndarray:
     """Values of any library, from any device, as an array of float64."""
-    return np.asarray(in_memory(values), dtype=np.float64)
+    return np.asarray(on_host(values), dtype=np.float64)
 
 
 def check_columns(X: Any, allowed: tuple[int, ...], words: str) -> np.ndarray:
@@ -75,7 +70,7 @@ def relevance_vectors(fitted: FittedModel, inputs: int, output: int | None = Non
     Those of a pipeline are taken back through the steps before the model, if these have an inverse.
     """
     model = model_of_output(fitted.last, output)[0] if fitted.has("estimators_", "outputs_") else fitted.last
-    vectors = in_memory(getattr(model, "relevance_vectors_", None))
+    vectors = on_host(getattr(model, "relevance_vectors_", None))
     if vectors is not None and np.ndim(vectors) == 2 and fitted.before is not None:
         invert = getattr(fitted.before, "inverse_transform", None)
         vectors = None if invert is None else invert(vectors)

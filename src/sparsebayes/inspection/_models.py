@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from sparsebayes._array import is_foreign, to_numpy
 from sparsebayes._checks import is_whole
+from sparsebayes.estimators._fitted import model_on_host, on_host
 from sparsebayes.estimators._outputs import outputs_of
 
 
@@ -19,7 +19,8 @@ from sparsebayes.estimators._outputs import outputs_of
 class FittedModel:
     """The estimator that was given, the model that is its last step, and the steps before it.
 
-    whole : the fitted estimator.  last : the model.  before : the pipeline of the steps before it; None if it has none.
+    whole : the fitted estimator.  last : the model, on the host.
+    before : the pipeline of the steps before it; None if it has none.
     """
 
     whole: Any
@@ -35,13 +36,13 @@ class FittedModel:
         check_is_fitted(estimator)
         estimator = getattr(estimator, "best_estimator_", estimator)
         if not isinstance(estimator, Pipeline):
-            return cls(estimator, estimator, None)
-        return cls(estimator, estimator[-1], estimator[:-1] if len(estimator) > 1 else None)
+            model = model_on_host(estimator)
+            return cls(model, model, None)
+        return cls(estimator, model_on_host(estimator[-1]), estimator[:-1] if len(estimator) > 1 else None)
 
     def transformed(self, X: Any) -> Any:
-        """The inputs as the model takes them; those of other libraries as NumPy arrays."""
-        X = to_numpy(X) if is_foreign(X) else X
-        return X if self.before is None else self.before.transform(X)
+        """The inputs as the model takes them, on the host."""
+        return on_host(X if self.before is None else self.before.transform(X))
 
     def input_names(self) -> list[str]:
         """The names of the inputs of the model: of the columns that it was fitted to, else x0, x1, …"""

@@ -7,13 +7,13 @@ from typing import Any, Self
 
 import numpy as np
 
+from sparsebayes.estimators._fitted import on_host
 from sparsebayes.inspection._inputs import (
     as_rows,
     check_columns,
     check_length,
     circle_heights,
     column_names,
-    in_memory,
     relevance_vectors,
 )
 from sparsebayes.inspection._matplotlib import (
@@ -100,7 +100,7 @@ class ClassificationDisplay:
         fitted.needs(cls.__name__, "a classifier with predict_proba", hasattr(fitted.whole, "predict_proba"))
         estimator = fitted.whole
         values = check_columns(X, (1, 2), "one or two columns to be drawn")
-        inputs, classes = values.shape[1], np.asarray(in_memory(estimator.classes_))
+        inputs, classes = values.shape[1], np.asarray(on_host(estimator.classes_))
         labels = None if y is None else _labels(y, len(values), classes)
         grid = _grid(values, CURVE_GRID if inputs == 1 else FIELD_GRID)
         places = np.stack(np.meshgrid(*grid), axis=-1)
@@ -196,7 +196,7 @@ class ClassificationDisplay:
 
 
 def _labels(y: Any, n: int, classes: np.ndarray) -> np.ndarray:
-    labels = check_length(np.asarray(in_memory(y)), n)
+    labels = check_length(np.asarray(on_host(y)), n)
     unknown = np.setdiff1d(labels, classes)
     if len(unknown):
         raise ValueError(f"y must hold classes of the estimator, {classes.tolist()}, got {unknown.tolist()}.")

@@ -12,8 +12,9 @@ import scipy.sparse
 from sklearn.utils import resample
 
 from sparsebayes._checks import is_whole, require_whole
+from sparsebayes.estimators._fitted import on_host
 from sparsebayes.inspection._averages import Average, average_of
-from sparsebayes.inspection._inputs import as_numbers, as_rows, in_memory
+from sparsebayes.inspection._inputs import as_numbers, as_rows
 from sparsebayes.inspection._matplotlib import APART, BAND, BLACK, BLUE, given_axes, pyplot_module, shortened
 from sparsebayes.inspection._models import FittedModel
 
@@ -191,9 +192,9 @@ class _Table:
     @classmethod
     def of(cls, X: Any, fitted: FittedModel) -> _Table:
         """Rows as they were given; the names are those of the columns, else those that the model knows."""
+        X = on_host(X)
         if scipy.sparse.issparse(X):
             raise ValueError("X must be dense, since an input is set to values that are not 0; got a sparse matrix.")
-        X = in_memory(X)
         if getattr(X, "ndim", 2) != 2 or not hasattr(X, "__len__") or not len(X):
             raise ValueError(f"X must be rows to average over, got shape {np.shape(X)}.")
         like = X if hasattr(X, "columns") else as_numbers(X)

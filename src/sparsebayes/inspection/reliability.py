@@ -9,7 +9,8 @@ import numpy as np
 from scipy.stats import binomtest
 
 from sparsebayes._checks import require_whole
-from sparsebayes.inspection._inputs import as_numbers, check_length, in_memory
+from sparsebayes.estimators._fitted import on_host
+from sparsebayes.inspection._inputs import as_numbers, check_length
 from sparsebayes.inspection._matplotlib import BLACK, BLUE, axes_or_new, shortened
 from sparsebayes.inspection._models import FittedModel, class_number
 
@@ -91,11 +92,11 @@ class ReliabilityDisplay:
         ReliabilityDisplay
             The display, drawn.
         """
-        whole = FittedModel.of(estimator).whole
-        if not hasattr(whole, "predict_proba"):
-            raise ValueError(f"{cls.__name__} needs a classifier with predict_proba, got {type(whole).__name__}.")
-        classes, probabilities = np.asarray(in_memory(whole.classes_)), as_numbers(whole.predict_proba(in_memory(X)))
-        labels = check_length(np.asarray(in_memory(y)), len(probabilities))
+        fitted = FittedModel.of(estimator)
+        fitted.needs(cls.__name__, "a classifier with predict_proba", hasattr(fitted.last, "predict_proba"))
+        classes = np.asarray(on_host(fitted.last.classes_))
+        probabilities = as_numbers(fitted.last.predict_proba(fitted.transformed(X)))
+        labels = check_length(np.asarray(on_host(y)), len(probabilities))
         if class_label is None and len(classes) > 2:
             chosen = probabilities.argmax(axis=1)
             found, probability, label = classes[chosen] == labels, probabilities.max(axis=1), "the predicted class"
@@ -137,7 +138,7 @@ class ReliabilityDisplay:
         ReliabilityDisplay
             The display, drawn.
         """
-        labels, values = np.asarray(in_memory(y_true)), as_numbers(probability)
+        labels, values = np.asarray(on_host(y_true)), as_numbers(probability)
         if values.ndim != 1 or not len(values) or not ((values >= 0) & (values <= 1)).all():
             raise ValueError(f"probability must be numbers from 0 to 1, one per row, got shape {values.shape}.")
         if labels.shape != values.shape:

@@ -8,7 +8,7 @@ from typing import Any, Self
 from sklearn.base import clone
 
 from sparsebayes.estimators import SparsityPath
-from sparsebayes.inspection._inputs import in_memory
+from sparsebayes.estimators._fitted import on_host
 from sparsebayes.inspection._matplotlib import BLACK, BLUE, VERMILION, axes_or_new, counted, legend_above
 from sparsebayes.inspection._models import FittedModel
 
@@ -68,8 +68,8 @@ class SparsityPathDisplay:
         """
         fitted = FittedModel.of(estimator)
         fitted.require(cls.__name__, "a regressor with a path to smaller models", "path")
-        estimator, X, y = fitted.last, fitted.transformed(X), in_memory(y)
-        rows = {"sample_weight": in_memory(sample_weight), "noise_variance": in_memory(noise_variance)}
+        estimator, X, y = fitted.last, fitted.transformed(X), on_host(y)
+        rows = {"sample_weight": on_host(sample_weight), "noise_variance": on_host(noise_variance)}
         path = own = estimator.path(X, y, **rows)
         if estimator.max_vectors is not None and own.size[-1] >= estimator.max_vectors:
             path = clone(estimator).set_params(max_vectors=None).fit(X, y, **rows).path(X, y, **rows)

@@ -17,9 +17,11 @@ from sparsebayes._array import (
     converts_silently,
     described,
     detached,
+    has_elements,
     has_float64,
     is_foreign,
     namespace,
+    on_accelerator,
     to_numpy,
 )
 
@@ -45,12 +47,22 @@ def in_its_kind(X: Any) -> Any:
 
 def own(X: Array, name: str) -> Array:
     """An array of another library to compute with; TypeError if there is no float64 for the results."""
+    _require_elements(X, name)
     if not has_float64(X):
         raise TypeError(
             f"{name} is {described(X)}, which has no float64, but the results are float64: with JAX call "
             'jax.config.update("jax_enable_x64", True), and on other devices pass a NumPy array.'
         )
     return detached(X)
+
+
+def _require_elements(x: Array, name: str) -> None:
+    """Raise TypeError for an array of another library whose elements cannot be read."""
+    if not has_elements(x):
+        raise TypeError(
+            f"{name} must be a dense array that holds its values, got a tensor of torch of layout {x.layout} on "
+            f"{x.device}: pass a dense tensor, or a NumPy array."
+        )
 
 
 def following(values: Any, like: Array | None, name: str) -> Any:
@@ -60,9 +72,10 @@ def following(values: Any, like: Array | None, name: str) -> Any:
     """
     if type(values) is np.ndarray or not is_foreign(values):
         return values
+    _require_elements(values, name)
     if like is not None and is_foreign(like):
         return beside(detached(values), like)
-    if dispatches() or converts_silently(values):
+    if dispatches() or converts_silently(values) or not on_accelerator(values):
         return to_numpy(values)
     raise TypeError(
         f"{name} is {described(values)}, but X is on the host: give both in the same library and on the same device, "

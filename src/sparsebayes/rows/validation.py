@@ -118,7 +118,8 @@ def as_vector(y: Any) -> Array:
         _warn_of_column(shape)
     if is_foreign(y):
         return y[:, 0] if len(shape) == 2 and shape[1] == 1 else y
-    return column_or_1d(y)
+    # scikit-learn's dispatch asks what has __array__ for its library, which a Categorical of pandas has not
+    return column_or_1d(np.asarray(y) if hasattr(y, "__array__") and not hasattr(y, "iloc") else y)
 
 
 def refuse_masked(x: Any, name: str) -> None:
