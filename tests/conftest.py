@@ -1,10 +1,15 @@
 """What all tests share: the option --device, and the array libraries that tests run with."""
 
 import os
+from importlib.metadata import version
 
-os.environ.setdefault("SCIPY_ARRAY_API", "1")  # before SciPy is imported: scikit-learn's array API checks run
+# scikit-learn dispatches arrays with this SciPy or a later one
+DISPATCHES = tuple(int(number) for number in version("scipy").split(".")[:2]) >= (1, 14)
+if DISPATCHES:
+    os.environ.setdefault("SCIPY_ARRAY_API", "1")  # before SciPy is imported: scikit-learn's array API checks run
 
 import pytest
+import sklearn
 from backends import BACKENDS, backend_of
 
 
@@ -16,3 +21,12 @@ def pytest_addoption(parser):
 def backend(request):
     """An array library: `asarray(x, dtype=None)`, `name`, and `is_own(x)`; skipped if it is not installed."""
     return backend_of(request.param, request.config.getoption("--device"))
+
+
+@pytest.fixture
+def dispatch():
+    """The test runs with scikit-learn's array API dispatch, which scikit-learn refuses with an older SciPy."""
+    if not DISPATCHES:
+        pytest.skip("array API dispatch of scikit-learn needs SciPy 1.14")
+    with sklearn.config_context(array_api_dispatch=True):
+        yield
