@@ -1,12 +1,8 @@
 """What all tests share: the option --device, and the array libraries that tests run with."""
 
 import os
-from importlib.metadata import version
 
-# scikit-learn dispatches arrays with this SciPy or a later one
-DISPATCHES = tuple(int(number) for number in version("scipy").split(".")[:2]) >= (1, 14)
-if DISPATCHES:
-    os.environ.setdefault("SCIPY_ARRAY_API", "1")  # before SciPy is imported: scikit-learn's array API checks run
+os.environ.setdefault("SCIPY_ARRAY_API", "1")  # before SciPy is imported: scikit-learn's array API checks run
 
 import pytest
 import sklearn
@@ -25,8 +21,6 @@ def backend(request):
 
 @pytest.fixture
 def dispatch():
-    """The test runs with scikit-learn's array API dispatch, which scikit-learn refuses with an older SciPy."""
-    if not DISPATCHES:
-        pytest.skip("array API dispatch of scikit-learn needs SciPy 1.14")
+    """The test runs with scikit-learn's array API dispatch."""
     with sklearn.config_context(array_api_dispatch=True):
         yield
