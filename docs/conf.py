@@ -1,11 +1,15 @@
 """Settings of the site: `make docs` builds it, with warnings as errors, into build/docs."""
 
+import importlib
+import inspect
 import re
 import warnings
+from functools import cached_property
 from importlib.metadata import version as installed
 from pathlib import Path
 
 DOCS = Path(__file__).parent.resolve()
+GALLERY = ["regression", "classification", "columns", "signals", "fields"]
 
 project = "sparsebayes"
 author = "The sparsebayes developers"
@@ -16,17 +20,20 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "numpydoc",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["gallery/**/*.ipynb"]
+exclude_patterns = ["gallery/**/*.ipynb", "sg_execution_times.rst"]
 suppress_warnings = ["config.cache"]
 
 html_theme = "pydata_sphinx_theme"
 html_title = "sparsebayes"
-html_theme_options = {"navigation_depth": 2, "show_toc_level": 2}
+html_theme_options = {"navigation_depth": 2, "show_toc_level": 2, "header_links_before_dropdown": 6}
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_show_sourcelink = False
+templates_path = ["_templates"]
 
 myst_heading_anchors = 4
 myst_enable_extensions = ["colon_fence"]
@@ -34,6 +41,7 @@ myst_enable_extensions = ["colon_fence"]
 autosummary_generate = True
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
+toc_object_entries_show_parents = "hide"
 
 sphinx_gallery_conf = {
     "examples_dirs": str(DOCS.parent / "examples" / "gallery"),
@@ -44,8 +52,27 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "download_all_examples": False,
     "plot_gallery": True,
+    "capture_repr": (),  # what is printed is shown, not what the last line returns
+    "subsection_order": [f"../examples/gallery/{name}" for name in GALLERY],
+    "write_computation_times": False,  # a page that loads scripts from other hosts
 }
 warnings.filterwarnings("ignore", message="FigureCanvasAgg is non-interactive")
+
+
+def own_members(fullname):
+    """The public methods of a class that are written here, and its properties: (methods, properties)."""
+    module, name = fullname.rsplit(".", 1)
+    found = inspect.getmembers(getattr(importlib.import_module(module), name))
+    public = [(each, value) for each, value in found if not each.startswith("_")]
+    own = [(each, value) for each, value in public if str(getattr(value, "__module__", "")).startswith("sparsebayes")]
+    methods = [each for each, value in own if inspect.isroutine(value)]
+    cls = getattr(importlib.import_module(module), name)
+    static = [(each, inspect.getattr_static(cls, each)) for each, _ in public]
+    properties = [each for each, value in static if isinstance(value, property | cached_property) and value.__doc__]
+    return methods, properties
+
+
+autosummary_context = {"own_members": own_members}
 
 LINK = re.compile(r"\[([^\]]*)\]\((\.\.?/[^)#\s]+)(#[^)]*)?\)")
 

@@ -5,6 +5,7 @@ import os
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # before SciPy is imported: scikit-learn's array API checks run
 
 import pytest
+import sklearn
 from backends import BACKENDS, backend_of
 
 
@@ -16,3 +17,10 @@ def pytest_addoption(parser):
 def backend(request):
     """An array library: `asarray(x, dtype=None)`, `name`, and `is_own(x)`; skipped if it is not installed."""
     return backend_of(request.param, request.config.getoption("--device"))
+
+
+@pytest.fixture
+def dispatch():
+    """The test runs with scikit-learn's array API dispatch."""
+    with sklearn.config_context(array_api_dispatch=True):
+        yield

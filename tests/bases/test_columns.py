@@ -15,7 +15,7 @@ from sparsebayes.bases import RBF, Bias, Columns, SparseOperator, StackedOperato
 
 def sparse_points(seed, n=12, d=5):
     rng = np.random.default_rng(seed)
-    return scipy.sparse.random_array((n, d), density=0.4, rng=rng, format="csr")
+    return scipy.sparse.random_array((n, d), density=0.4, random_state=rng, format="csr")
 
 
 def test_quadratic_terms_in_order():

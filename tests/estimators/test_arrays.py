@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import sklearn
 from sklearn.base import clone
 
 import sparsebayes
@@ -48,12 +47,6 @@ CASES = {
     "three classes": (SparseBayesClassifier(class_weight="balanced", prior="bic"), "three"),
     "polished": (SparseBayesClassifier(polish=True), "two"),
 }
-
-
-@pytest.fixture
-def dispatch():
-    with sklearn.config_context(array_api_dispatch=True):
-        yield
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
 
 from sparsebayes import RelevanceVectorClassifier, RelevanceVectorRegressor
@@ -21,10 +20,7 @@ MODELS = {
 }
 
 
-@pytest.fixture(autouse=True)
-def _dispatch():
-    with sklearn.config_context(array_api_dispatch=True):
-        yield
+pytestmark = pytest.mark.usefixtures("dispatch")
 
 
 def _data(N, seed=0):

@@ -132,7 +132,7 @@ def test_rows_in_lexicographic_order():
 
 def test_sparse_rows_have_an_order_of_their_own():
     rng = np.random.default_rng(7)
-    X = scipy.sparse.random_array((100, 20), density=0.1, rng=rng, format="csr")
+    X = scipy.sparse.random_array((100, 20), density=0.1, random_state=rng, format="csr")
     p = rng.permutation(100)
     a, b = row_order(X)[0], row_order(X[p])[0]
     np.testing.assert_array_equal(X[a].toarray(), X[p][b].toarray())

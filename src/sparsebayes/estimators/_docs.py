@@ -233,7 +233,10 @@ def documented(cls: Any) -> Any:
     `{parameters}` becomes the texts of all parameters in `Parameters`, a line `{name}` the text of that fitted
     attribute in `Attributes`, and a line `{name=key}` the text under `key`.
     """
-    doc = "\n".join(f"    {{{field.name}}}" for field in fields(cls)).join(cls.__doc__.split("    {parameters}"))
+    in_order = sorted(
+        fields(cls), key=lambda field: bool(field.kw_only)
+    )  # as in the signature: inherited ones are keywords
+    doc = "\n".join(f"    {{{field.name}}}" for field in in_order).join(cls.__doc__.split("    {parameters}"))
     texts = _entries(Attributes) | _entries(Parameters)
     cls.__doc__ = re.sub(r"^    \{(\w+?)(?:=(\w+))?\}$", lambda found: _text(texts, *found.groups()), doc, flags=re.M)
     return cls

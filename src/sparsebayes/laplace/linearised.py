@@ -124,7 +124,7 @@ class Linearised(RowProducts):
         self.scale = np.sqrt(np.where(squares > LEAST_SQUARE, squares, LEAST_SQUARE))
         self.h = (linear - self.side @ raised) / self.scale
         self._raised, self._eta = raised, eta
-        self._inverse = 1 / xp.where(expansion.d > LEAST_ROW, expansion.d, LEAST_ROW)
+        self._inverse = 1 / xp.where(expansion.d > LEAST_ROW, expansion.d, xp.full_like(expansion.d, LEAST_ROW))
         # what the expansion has at w = 0 and the best b, and how far that is from its maximum over all f
         around = float(xp.sum(expansion.f * (expansion.g + 0.5 * expansion.curved(expansion.f))))
         self.tt = float(xp.sum(eta * eta * self._inverse)) - float(raised @ raised)
