@@ -1,6 +1,7 @@
 """`sparsebayes fit` and `predict`: the same numbers as in Python."""
 
 import io
+import re
 
 import numpy as np
 import pytest
@@ -220,3 +221,22 @@ def test_new_text_is_warned_of_even_if_quiet(cli, data, frame):
         "has text that was not in the fit in 60 of 60 rows, such as 'violet'"
         in cli("predict", "m.sbm", "new.csv", "--quiet", "-o", "p.csv").err
     )
+
+
+@pytest.mark.parametrize(
+    ("form", "reason"),
+    [
+        ("${:,.2f}", r"values such as '\$1,000.00' are read as text; write numbers as 1234.5"),
+        ("name {}", "nearly every row has a text of its own, such as 'name 1000'"),
+    ],
+)
+def test_a_target_of_text_that_is_no_class_is_refused(cli, frame, form, reason):
+    frame["price"] = [form.format(1000 + k) for k in range(len(frame))]
+    frame.to_csv("t.csv", index=False)
+    found = cli("fit", "t.csv", "--target", "price", "-o", "m.sbm")
+    assert found.code == 2
+    assert re.search(f"--target 'price' must hold numbers or classes, got 60 texts in 60 rows: {reason}", found.err)
+    frame["price"] = [form.format(1000 + k % 3) for k in range(len(frame))]
+    frame.to_csv("t.csv", index=False)
+    asked = ("--task", "classification", "--kernel", "none", "--drop", "label")
+    assert cli("fit", "t.csv", "--target", "price", "-o", "m.sbm", *asked).code == 0

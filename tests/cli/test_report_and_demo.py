@@ -34,3 +34,22 @@ def test_the_demonstration_writes_what_it_names(cli, tmp_path):
     again = cli("demo", "-o", "demo")
     assert again.code == 2
     assert "must be a new or empty folder" in again.err
+
+
+def test_a_report_names_the_target_which_is_no_input(cli, data, tmp_path):
+    cli("fit", data, "--target", "size", "--drop", "label", "--drop", "y", "--kernel", "none", "-o", "m.sbm")
+    assert cli("report", "m.sbm", data, "-o", "r.html").code == 0
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "SparseBayesRegressor of size</h1>" in page
+    assert ">columns</th><td>3</td>" in page.replace(' scope="row"', "")
+    columns = page.split("Columns</h3>")[1].split("</table>")[0]
+    assert ">x<" in columns
+    assert not any(f">{name}<" in columns for name in ("size", "label", "y"))
+
+
+def test_a_report_of_a_table_without_an_input_is_one_sentence(cli, data, frame):
+    cli("fit", data, "--target", "y", "--drop", "label", "--kernel", "none", "-o", "m.sbm")
+    frame.drop(columns="x").to_csv("queries.csv", index=False)
+    found = cli("report", "m.sbm", "queries.csv", "-o", "r.html")
+    assert found.code == 2
+    assert "the table must have a column 'x' as in the fit" in found.err

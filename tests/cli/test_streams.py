@@ -14,6 +14,7 @@ import pytest
 from sparsebayes import load
 from sparsebayes.cli import main
 from sparsebayes.cli.console import Console
+from sparsebayes.explorer import Explorer
 
 pd = pytest.importorskip("pandas")
 FIT = ("fit", "data.csv", "--target", "y", "--drop", "label", "--kernel", "none", "-o", "m.sbm")
@@ -187,3 +188,25 @@ def test_the_decimal_mark_of_a_spreadsheet_is_seen(cli, frame):
         assert cli(*words).code == 0
     predictions = [load(f"{name}.sbm").predict(frame) for name in ("points", "commas")]
     np.testing.assert_array_equal(*predictions)
+
+
+def test_the_address_of_the_page_is_json_before_the_page_ends(cli, data, monkeypatch):
+    seen = []
+
+    def interrupted(self):
+        seen.append(json.loads(sys.stdout.getvalue())["address"])
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Explorer, "run", interrupted)
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    assert main(("explore", data, "--no-browser", "--json")) == 0
+    assert seen == [json.loads(sys.stdout.getvalue())["address"]]
+    assert seen[0].startswith("http://127.0.0.1:")
+
+
+@pytest.mark.parametrize("words", [("fit", "--json"), ("fit", "a.csv", "--json", "--folds", "3"), ("none", "--json")])
+def test_wrong_words_are_an_object_of_json_too(cli, words):
+    found = cli(*words)
+    assert found.code == 2
+    assert found.err.startswith("usage: sparsebayes")
+    assert f"sparsebayes: error: {found.json['error']}\n" in found.err

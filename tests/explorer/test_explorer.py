@@ -16,6 +16,7 @@ from numpy.testing import assert_allclose
 from sparsebayes import RelevanceVectorRegressor
 from sparsebayes.explorer import Explorer
 from sparsebayes.explorer.choices import Choice
+from sparsebayes.explorer.fitting import _targets
 
 sys.path.insert(0, "tests")
 from browser import browser, complaints, requests
@@ -244,3 +245,50 @@ def test_nothing_is_wider_than_a_phone(explorer):
         page.get(explorer.address)
         WebDriverWait(page, 60).until(lambda page: page.find_element(By.ID, "state").text.startswith("Fitted"))
         assert page.execute_script("return document.documentElement.scrollWidth") == 390
+
+
+def raw(explorer, request, leave=False):
+    """What the server answers to bytes; with leave nobody waits for the answer, and the connection is reset."""
+    with socket.create_connection(("127.0.0.1", explorer.port), timeout=60) as connection:
+        connection.sendall(request)
+        if leave:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, bytes([1, 0, 0, 0, 0, 0, 0, 0]))
+            return b""
+        return connection.recv(100)
+
+
+@pytest.mark.parametrize(
+    ("request_", "answer"),
+    [
+        ("GET http://[/ HTTP/1.1\r\nHost: {host}\r\n\r\n", b"HTTP/1.1 403"),
+        ("POST http://[/ HTTP/1.1\r\nHost: {host}\r\nX-Token: {token}\r\n\r\n", b"HTTP/1.1 404"),
+        (
+            "POST /fit HTTP/1.1\r\nHost: {host}\r\nX-Token: {token}\r\nContent-Length: " + "9" * 5000 + "\r\n\r\n",
+            b"HTTP/1.1 400",
+        ),
+    ],
+)
+def test_requests_that_cannot_be_parsed_are_answered_without_a_traceback(explorer, capfd, request_, answer):
+    request_ = request_.format(host=f"127.0.0.1:{explorer.port}", token=explorer.token)
+    assert raw(explorer, request_.encode()).startswith(answer)
+    assert capfd.readouterr().err == ""
+
+
+def test_a_browser_that_leaves_during_a_fit_causes_no_traceback(explorer, capfd):
+    body = json.dumps(CHOICE)
+    head = f"POST /fit HTTP/1.1\r\nHost: 127.0.0.1:{explorer.port}\r\nX-Token: {explorer.token}\r\n"
+    raw(explorer, f"{head}Content-Length: {len(body)}\r\n\r\n{body}".encode(), leave=True)
+    assert ask(explorer, body=CHOICE)[0] == 200  # which waits for the fit before it
+    assert capfd.readouterr().err == ""
+
+
+def test_a_silent_connection_is_closed(explorer, monkeypatch):
+    monkeypatch.setattr(explorer.server.RequestHandlerClass, "timeout", 0.2)
+    head = f"POST /fit HTTP/1.1\r\nHost: 127.0.0.1:{explorer.port}\r\nX-Token: {explorer.token}\r\n"
+    assert raw(explorer, f"{head}Content-Length: 100\r\n\r\nabc".encode()) == b""
+
+
+def test_pictures_name_the_target():
+    frame = table().rename(columns={"y": "height"})
+    choice = Choice.of({**CHOICE, "target": "height"}, frame)
+    assert _targets(choice, frame["height"]).name == "height"

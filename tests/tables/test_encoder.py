@@ -166,3 +166,38 @@ def test_queries_with_gaps_or_new_text_are_warned_of():
         encoder.transform(table(a=[1.0, 2.0], b=["x", "y"], c=["p", "q"]))
     with pytest.warns(UserWarning, match="'c' has text that was not in the fit in 1 of 2 rows, such as 'r'"):
         encoder.transform(table(a=[1.0, 2.0], b=["u", "v"], c=["p", "r"]))
+
+
+@pytest.mark.parametrize("form", ["${:,}.50", "{:,} €", "{}.5 %", "{}.05.2024", "5/{}/2024", "{:,}\u202f€"])
+def test_numbers_in_the_form_of_a_spreadsheet_are_named_in_a_warning(form):
+    values = [form.format(1001 + k) for k in range(30)]
+    frame = pd.DataFrame({"x": np.arange(30.0), "text": values})
+    with pytest.warns(UserWarning, match="column 'text' is dropped: values such as .* are read as text; write numbers"):
+        TableEncoder().fit(frame)
+    with pytest.warns(UserWarning, match="column 'text' counts as categories: values such as"):
+        TableEncoder(max_categories=40).fit(frame)
+
+
+@pytest.mark.parametrize("large", ["1.500.000", "1,500,000.5", "1 500", "1'500"])
+def test_thousands_separators_are_no_missing_values(large):
+    frame = pd.DataFrame({"x": [*map(str, range(900, 930)), large]})
+    with pytest.raises(ValueError, match=r"'x' must hold numbers without thousands separators, got .* in data row 31"):
+        TableEncoder().fit(frame)
+
+
+def test_dates_far_away_are_days_too():
+    frame = pd.DataFrame({"until": ["1000-01-01", "2024-05-31", "9999-12-31"]})
+    days = TableEncoder().fit_transform(frame)[:, 0]
+    assert days.tolist() == [-354285.0, 19874.0, 2932896.0]
+
+
+def test_numbers_where_there_were_dates_are_refused_without_more_ado():
+    encoder = TableEncoder().fit(pd.DataFrame({"day": ["2024-01-01", "2024-01-02"]}))
+    with pytest.raises(ValueError, match="'day' must hold dates such as 2024-05-31"):
+        encoder.transform(pd.DataFrame({"day": [1e308, 0.5]}))
+
+
+def test_dates_may_be_whole_numbers_in_the_queries():
+    encoder = TableEncoder().fit(pd.DataFrame({"day": ["2024-01-01", "2024-05-31"]}))
+    assert encoder.transform(pd.DataFrame({"day": [20240531, 20240101]}))[:, 0].tolist() == [19874.0, 19723.0]
+    assert encoder.transform(pd.DataFrame({"day": [20240531.0]}))[0, 0] == 19874.0

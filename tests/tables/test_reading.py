@@ -160,3 +160,29 @@ def test_marks_that_cannot_be_and_rows_that_are_too_long_are_refused(tmp_path, a
     path.write_text("a,b\n1,2;3;4\n")
     with pytest.raises(ValueError, match=sentence):
         read_table(path, **arguments)
+
+
+def test_a_first_line_may_say_the_separator_as_spreadsheets_do(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("sep=;\r\na,b;c\r\n1,5;2\r\n", encoding="utf-8")
+    assert read_table(path).columns.tolist() == ["a,b", "c"]
+    assert read_table(path)["a,b"].tolist() == [1.5]
+
+
+def test_lines_that_end_in_a_separator_have_no_column_more(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a;b;;\n1;2;;\n3;4;;\n", encoding="utf-8")
+    assert read_table(path).columns.tolist() == ["a", "b"]
+    path.write_text("a;b;;\n1;2;;\n3;4;;5\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="must name every column, got no name for column 3"):
+        read_table(path)
+
+
+def test_points_that_may_separate_thousands_are_warned_of(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a;b\n1.234;x\n5.678;y\n", encoding="utf-8")
+    with pytest.warns(UserWarning, match=r"1\.234 are read with a decimal point; if it separates thousands"):
+        assert read_table(path)["a"].tolist() == [1.234, 5.678]
+    assert read_table(path, decimal=".")["a"].tolist() == [1.234, 5.678]
+    path.write_text("a;b\n1.234;x\n0.678;y\n", encoding="utf-8")
+    assert read_table(path)["a"].tolist() == [1.234, 0.678]

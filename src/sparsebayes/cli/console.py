@@ -22,12 +22,13 @@ class Console:
     """Where a command says what it has found.
 
     json : one JSON object at the end instead of text.  quiet : warnings and errors only.
-    record : what that object will hold.
+    record : what that object will hold.  closed : whether it has been printed.
     """
 
     json: bool = False
     quiet: bool = False
     record: dict[str, Any] = field(default_factory=dict)
+    closed: bool = False
 
     def text(self, text: str) -> None:
         """Print text, unless JSON is wanted or nothing is."""
@@ -57,8 +58,9 @@ class Console:
         self.record.update(values)
 
     def close(self) -> None:
-        """Print the JSON object if it is wanted."""
-        if self.json:
+        """Print the JSON object if it is wanted, once."""
+        if self.json and not self.closed:
+            self.closed = True
             self.result(json.dumps(plain(self.record), ensure_ascii=False, allow_nan=False) + "\n")
 
     def error(self, error: Exception | str) -> None:

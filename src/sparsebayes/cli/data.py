@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from sparsebayes.tables import read_table
-from sparsebayes.tables.columns import mostly_numbers, numbers, texts
+from sparsebayes.tables.columns import mostly_numbers, numbers, texts, why_text
+from sparsebayes.tables.encoder import MOST_DISTINCT
 
+MOST_CLASSES = 20  # in which nearly every row may have one of its own
 TASKS = ("auto", "regression", "classification")
 
 
@@ -70,7 +72,10 @@ def task_of(arguments: Any, frame: Any) -> Task:
     if not known.any():
         raise ValueError(f"--target {arguments.target!r} must have values, got none.")
     values = values[known]
-    classify = _is_classes(values) if arguments.task == "auto" else arguments.task == "classification"
+    classify = arguments.task == "classification"
+    if arguments.task == "auto" and _is_classes(values):
+        _require_few(values)
+        classify = True
     y = _classes(values) if classify else numbers(values)
     return Task(frame[known].reset_index(drop=True), y, classify, arguments.target, int((~known).sum()))
 
@@ -83,6 +88,18 @@ def _is_classes(values: Any) -> bool:
     if not is_numeric_dtype(values.dtype) and mostly_numbers(values):
         numbers(values)  # says which value is none
     return bool(not is_numeric_dtype(values.dtype) or values.nunique() == 2)
+
+
+def _require_few(values: Any) -> None:
+    """ValueError for text that is hardly meant as classes: numbers in another form, or one text per row."""
+    count, reason = values.nunique(), why_text(values)
+    if not reason and count > max(MOST_CLASSES, MOST_DISTINCT * len(values)):
+        reason = f"nearly every row has a text of its own, such as {str(values.iloc[0])!r:.60}"
+    if reason:
+        raise ValueError(
+            f"--target {values.name!r} must hold numbers or classes, got {count} texts in {len(values)} rows: "
+            f"{reason}; --task classification takes them for classes."
+        )
 
 
 def _classes(values: Any) -> np.ndarray:

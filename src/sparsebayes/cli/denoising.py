@@ -49,6 +49,7 @@ def run(arguments: Any, console: Console) -> None:
         write_bytes(denoised, output)
         if std is not None:
             write_bytes(bars, std)
+            console.put(std=str(std))
     else:
         if arguments.std is not None:
             raise ValueError("--std is for images and arrays: a table has its error bars as columns NAME_std.")

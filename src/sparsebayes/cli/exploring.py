@@ -20,4 +20,9 @@ def run(arguments: Any, console: Console) -> None:
     """Serve the page until interrupted."""
     from sparsebayes.explorer import serve
 
-    serve(table_of(arguments), arguments.port, open_browser=not arguments.no_browser, say=console.text)
+    def say(text: str) -> None:
+        console.text(text)
+        console.put(address=text.partition("\n")[0])
+        console.close()  # now, as the page ends with an interruption
+
+    serve(table_of(arguments), arguments.port, open_browser=not arguments.no_browser, say=say)

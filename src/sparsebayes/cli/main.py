@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 from sparsebayes import __version__
 from sparsebayes.cli import comparing, demonstration, denoising, exploring, exporting, fitting, predicting, reporting
@@ -23,9 +25,21 @@ COMMANDS = {
 EXIT_CODES = "Exit codes: 0 done, 2 wrong arguments or data (one sentence on standard error), 130 interrupted."
 
 
+class _Wrong(ValueError):
+    """Arguments that no command takes."""
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that leaves it to `main` to say what is wrong, after the usage."""
+
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        raise _Wrong(message)
+
+
 def parser() -> argparse.ArgumentParser:
     """The parser of all commands."""
-    main_parser = argparse.ArgumentParser(
+    main_parser = _Parser(
         prog="sparsebayes", description="Sparse Bayesian models from the command line.", epilog=EXIT_CODES
     )
     main_parser.add_argument("--version", action="version", version=f"sparsebayes {__version__}")
@@ -56,8 +70,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     write_utf8()
     try:
         arguments = parser().parse_args(argv)
-    except SystemExit as end:  # argparse has printed help, or what is wrong
-        return int(end.code or 0)
+    except SystemExit:  # argparse has printed help or the version
+        return DONE
+    except _Wrong as error:
+        Console(json="--json" in (sys.argv if argv is None else argv)).error(error)
+        return REFUSED
     console = Console(json=arguments.json, quiet=arguments.quiet)
     try:
         with console.warnings():

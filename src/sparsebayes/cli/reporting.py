@@ -23,11 +23,15 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(arguments: Any, console: Console) -> None:
     """Read model and table, and write the page."""
+    import pandas as pd
+
     output = output_path(arguments.output, (".html", ".htm"), [arguments.data, arguments.model])
     model = load_model(arguments.model)
     arguments.target = arguments.target or model[0].target
     arguments.task = "classification" if hasattr(model[-1], "classes_") else "regression"
     task = task_of(arguments, table_of(arguments))
-    report(model, task.frame, task.y, evaluation="held out" if arguments.held_out else None).save(output)
+    inputs = task.frame.filter(items=[column.name for column in model[0].columns_])  # the target is none of them
+    y = pd.Series(task.y, name=task.target)
+    report(model, inputs, y, evaluation="held out" if arguments.held_out else None).save(output)
     console.put(output=str(output), rows=len(task.y))
     console.text(f"{output} written ({output.stat().st_size / 1000:.0f} kB)")

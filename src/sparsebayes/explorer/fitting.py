@@ -38,11 +38,12 @@ def explored(choice: Choice, frame: Any, callback: Callable[[Any], Any], max_tim
     }
 
 
-def _targets(choice: Choice, values: Any) -> np.ndarray:
+def _targets(choice: Choice, values: Any) -> Any:
+    """The targets; numbers are a Series, so that pictures name them."""
     if not len(values):
         raise ValueError(f"{choice.target!r} has no values.")
     if not choice.classify:
-        return numbers(values)
+        return values.__class__(numbers(values), name=values.name)
     if values.nunique() > MOST_CLASSES:
         raise ValueError(
             f"{choice.target!r} has {values.nunique()} different values, more than the {MOST_CLASSES} classes that the "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
+import sys
 import threading
 import webbrowser
 from collections.abc import Callable
@@ -11,7 +12,7 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 import numpy as np
 
@@ -22,6 +23,7 @@ ADDRESS = "127.0.0.1"
 MOST_ROWS = 2000  # that a page fits; so many are drawn at random from a larger table
 MAX_TIME = 30.0  # seconds of one fit
 LARGEST_REQUEST = 1 << 20  # bytes
+PATIENCE = 60.0  # seconds for which a connection may be silent
 PAGE = "page.html"
 POLICY = (
     "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'nonce-{nonce}'; connect-src 'self'; "
@@ -53,8 +55,7 @@ class Explorer:
         self.token = secrets.token_urlsafe(32)
         self.latest = 0  # number of the last request for a fit; earlier ones end
         self.counting, self.fitting = threading.Lock(), threading.Lock()
-        self.server = ThreadingHTTPServer((ADDRESS, port), _handler(self))
-        self.server.daemon_threads = True
+        self.server = _Server((ADDRESS, port), _handler(self))
         self.port = int(self.server.server_address[1])
 
     @property
@@ -88,6 +89,17 @@ class Explorer:
         if own != self.latest:
             raise _Outdated("a later choice has taken the place of this one.")
         return answer
+
+
+class _Server(ThreadingHTTPServer):
+    """A server that goes on in silence when a browser closes a connection before it has its answer."""
+
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Nothing for a connection that was closed; a traceback for anything else."""
+        if not isinstance(sys.exc_info()[1], ConnectionError | TimeoutError):
+            super().handle_error(request, client_address)
 
 
 class _Outdated(Exception):
@@ -131,17 +143,18 @@ def _handler(explorer: Explorer) -> type[BaseHTTPRequestHandler]:
 
         protocol_version = "HTTP/1.1"
         server_version, sys_version = "sparsebayes", ""
+        timeout = PATIENCE
 
         def do_GET(self) -> None:
-            url = urlsplit(self.path)
-            if not self._admitted(parse_qs(url.query).get("token", [""])[0]):
+            path, _, query = self.path.partition("?")
+            if not self._admitted(parse_qs(query).get("token", [""])[0]):
                 return
-            if url.path == "/":
+            if path == "/":
                 nonce = secrets.token_urlsafe(16)
                 page = files("sparsebayes.explorer").joinpath(PAGE).read_text(encoding="utf-8")
                 page = page.replace("{{nonce}}", nonce).replace("{{token}}", explorer.token)
                 self._answer(HTTPStatus.OK, page.encode(), "text/html; charset=utf-8", POLICY.format(nonce=nonce))
-            elif url.path == "/table":
+            elif path == "/table":
                 self._json(HTTPStatus.OK, explorer.table())
             else:
                 self._json(HTTPStatus.NOT_FOUND, {"error": "there is no such page."})
@@ -149,10 +162,10 @@ def _handler(explorer: Explorer) -> type[BaseHTTPRequestHandler]:
         def do_POST(self) -> None:
             if not self._admitted(self.headers.get("X-Token", "")):
                 return
-            if urlsplit(self.path).path != "/fit":
+            if self.path.partition("?")[0] != "/fit":
                 return self._json(HTTPStatus.NOT_FOUND, {"error": "there is no such page."})
             length = self.headers.get("Content-Length", "")
-            if not length.isdecimal() or int(length) > LARGEST_REQUEST:
+            if not length.isdecimal() or len(length) > len(str(LARGEST_REQUEST)) or int(length) > LARGEST_REQUEST:
                 self.close_connection = True
                 return self._json(HTTPStatus.BAD_REQUEST, {"error": "the request has no length, or is too long."})
             try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,10 @@ import numpy as np
 from sparsebayes._checks import warn
 
 MISSING, OTHER = "(missing)", "(other)"
-DAY = 86_400e9  # nanoseconds
+DAY = 86_400e6  # microseconds, in which the year 9999 is still a number of 64 bits
+# numbers and dates as spreadsheets write them: digits and marks, such as $1,234.50, 1.234,50 €, 12 %, 31.05.2024
+WRITTEN = re.compile(r"[+-]?\s?[$€£¥]?\s?\d[\d\s.,'’/]*[%$€£¥]?")
+GROUPED = re.compile(r"\s*[+-]?\d{1,3}([.,'’\s]\d{3})+([.,]\d+)?\s*")  # digits in groups of three, such as 1.234.567
 MOST_WRONG = 0.2  # share of the values of a column of numbers that may be text, which counts as missing
 
 
@@ -91,6 +95,12 @@ def numbers(values: Any, most_wrong: float = 0.0) -> np.ndarray:
     if wrong.any():
         row = int(np.argmax(wrong))
         example = f"{values.iloc[row]!r} in data row {row + 1}"
+        grouped = np.flatnonzero(wrong & [GROUPED.fullmatch(str(each)) is not None for each in values])
+        if len(grouped):
+            raise ValueError(
+                f"column {values.name!r} must hold numbers without thousands separators, got "
+                f"{values.iloc[grouped[0]]!r} in data row {grouped[0] + 1}; write numbers as 1234.5."
+            )
         if wrong.mean() > most_wrong:
             raise ValueError(
                 f"column {values.name!r} must hold numbers, got {example}; correct the value or leave it empty."
@@ -116,6 +126,16 @@ def mostly_numbers(values: Any) -> bool:
     return len(known) > 0 and float(np.isnan(parsed(known)).mean()) <= MOST_WRONG
 
 
+def why_text(values: Any) -> str | None:
+    """Why a Series of text holds no numbers or dates, if most of its texts look as if they were; else None."""
+    known = values[values.notna()]
+    written = np.asarray([WRITTEN.fullmatch(str(each)) is not None for each in known], dtype=bool)
+    strange = np.flatnonzero(written & np.isnan(parsed(known)))
+    if not len(strange) or np.mean(written) <= 0.5:
+        return None
+    return f"values such as {known.iloc[strange[0]]!r} are read as text; write numbers as 1234.5, dates as 2024-05-31"
+
+
 def days(values: Any) -> np.ndarray:
     """A Series of dates as days since 1970-01-01, NaN where it is missing; ValueError for anything else."""
     x = as_days(values)
@@ -133,8 +153,10 @@ def as_days(values: Any) -> np.ndarray:
     """A Series as days since 1970-01-01, NaN where it holds no ISO 8601 date."""
     import pandas as pd
 
+    if pd.api.types.is_numeric_dtype(values.dtype):  # 20240531 is a date
+        values = pd.Series([f"{each:.0f}" if each % 1 == 0 else None for each in parsed(values).tolist()], dtype=object)
     stamps = pd.to_datetime(values, format="ISO8601", errors="coerce", utc=True)
-    x = stamps.to_numpy(dtype="datetime64[ns]")
+    x = stamps.to_numpy(dtype="datetime64[us]")
     return np.where(np.isnat(x), np.nan, x.astype(np.int64) / DAY)
 
 

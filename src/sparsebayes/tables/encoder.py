@@ -21,6 +21,7 @@ from sparsebayes.tables.columns import (
     mostly_numbers,
     numbers,
     texts,
+    why_text,
 )
 
 TableColumn = NumberColumn | CategoryColumn
@@ -179,8 +180,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         counts = Counter(texts(values))
         if len(counts) == 1:
             return "it is constant"
+        reason = why_text(values)
         if len(counts) > self.max_categories and len(counts) > MOST_DISTINCT * len(values):
-            return "nearly every row has a text of its own, as names and identifiers do"
+            return reason or "nearly every row has a text of its own, as names and identifiers do"
+        if reason:
+            warn(f"column {values.name!r} counts as categories: {reason}.")
         ordered = sorted(counts, key=lambda text: (-counts[text], text))
         if len(ordered) == 2 and MISSING not in ordered:
             return CategoryColumn(values.name, (ordered[0],), ordered[1])

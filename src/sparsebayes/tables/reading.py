@@ -17,13 +17,17 @@ from typing import IO, Any
 
 import numpy as np
 
+from sparsebayes._checks import warn
+
 MISSING_MARKS = ["?"]  # besides those that pandas knows: nothing, NA, N/A, NaN, null, None, …
 SEPARATORS = ",;\t|"
 FORBIDDEN = '\r\n"'  # what cannot separate columns
 SAMPLE = 1 << 16  # characters from which the separator is guessed
 STANDARD_INPUT = "-"
 NEEDS_PYARROW = 'Parquet files need the package pyarrow: pip install "sparsebayes[cli]".'
+HINT = re.compile(r"sep=([^\r\n])\r?\n", re.IGNORECASE)  # a line before the names, in which a spreadsheet says it
 COMMA, POINT = (re.compile(rf"[+-]?\d+{mark}\d+([eE][+-]?\d+)?") for mark in (",", r"\."))  # 1,5 and 1.5
+THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")  # what may be 1234 where the decimal mark is a comma
 UNPACKED: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
 
@@ -101,8 +105,11 @@ def _decoded(content: bytes, name: str) -> IO[str]:
 def _text(file: IO[str], name: str, separator: str | None, decimal: str | None, names: bool) -> Any:
     import pandas as pd
 
+    hint = HINT.match(file.read(SAMPLE))
+    separator = separator or (hint and hint[1])
+    file.seek(start := hint.end() if hint else 0)
     sample = file.read(SAMPLE)
-    file.seek(0)
+    file.seek(start)
     header = sample.lstrip("\r\n").split("\n")[0].rstrip("\r")
     if not header.strip():
         raise ValueError(f"{name} must have a first line with the names of the columns, got nothing.")
@@ -119,8 +126,10 @@ def _text(file: IO[str], name: str, separator: str | None, decimal: str | None, 
         decimal = decimal or _guessed_decimal(sample, separator)
         first = next(csv.reader(io.StringIO(sample.lstrip("\r\n"), newline=None), delimiter=separator))
         headless = _are_numbers(first, decimal)
+        count = len(first)
         if names or not headless:
-            _check_names(first, headless, name)
+            count = _named(first)
+            _check_names(first[:count], headless, name)
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)  # rows with more fields than names
             frame = pd.read_csv(
@@ -139,8 +148,19 @@ def _text(file: IO[str], name: str, separator: str | None, decimal: str | None, 
         raise ValueError(
             f"{name} cannot be read as a table with columns separated by {separator!r}: {reason}"
         ) from None
+    if frame.iloc[:, count:].notna().any(axis=None):
+        _check_names(first, headless, name)
+    frame = frame.iloc[:, :count]
     frame.columns = [f"c{column}" if headless else str(column).strip() for column in frame.columns]
     return frame
+
+
+def _named(names: list[str]) -> int:
+    """How many columns there are without those at the end that have no name, as lines that end in a separator give."""
+    count = len(names)
+    while count and not names[count - 1].strip():
+        count -= 1
+    return count or len(names)
 
 
 def _guessed_decimal(sample: str, separator: str) -> str:
@@ -150,7 +170,15 @@ def _guessed_decimal(sample: str, separator: str) -> str:
     fields = [
         field.strip() for row in csv.reader(io.StringIO(sample, newline=None), delimiter=separator) for field in row
     ]
-    return "," if any(map(COMMA.fullmatch, fields)) and not any(map(POINT.fullmatch, fields)) else "."
+    points = [*filter(POINT.fullmatch, fields)]
+    if not points:
+        return "," if any(map(COMMA.fullmatch, fields)) else "."
+    if separator == ";" and all(map(THOUSANDS.fullmatch, points)):
+        warn(
+            f"numbers such as {points[0]} are read with a decimal point; if it separates thousands, save the table "
+            "without thousands separators."
+        )
+    return "."
 
 
 def _are_numbers(fields: list[str], decimal: str) -> bool:
