@@ -33,6 +33,7 @@ class OnnxBackend:
     nodes: list[tuple[str, list[str], list[str], dict[str, Any]]] = field(default_factory=list)
     constants: dict[str, np.ndarray] = field(default_factory=dict)
     _names: dict[Any, str] = field(default_factory=dict)
+    _scaled: set[str] = field(default_factory=set)
 
     def constant(self, value: np.ndarray) -> str:
         """The name of a constant; equal constants are stored once."""
@@ -45,8 +46,21 @@ class OnnxBackend:
         return self._names[key]
 
     def apply(self, op: str, values: tuple[str, ...], attributes: dict[str, Any]) -> Any:
-        """The name of a new value, or of several."""
+        """The name of a new value, or of several.
+
+        onnxruntime merges a factor that is one number with a matrix product next to it, and leaves out a term that is
+        zero, both in single precision. It does neither with Sum.
+        """
+        numbers = [value in self.constants and self.constants[value].size == 1 for value in values]
+        if op == "MatMul":
+            values = tuple(self.apply("Sum", (each,), {}) if each in self._scaled else each for each in values)
+        elif op == "Sub" and numbers[1]:
+            op, values = "Sum", (values[0], self.constant(-self.constants[values[1]]))
+        elif op == "Add" and any(numbers):
+            op = "Sum"
         outputs = tuple(self.unique(op.lower()) for _ in range(1 + (op in TWO_RESULTS)))
+        if op in ("Mul", "Div") and any(numbers):
+            self._scaled.update(outputs)
         self.nodes.append((op, list(values), list(outputs), attributes))
         return outputs if len(outputs) > 1 else outputs[0]
 
