@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 from export_examples import EXPORTABLE, NO_FORMULA, classifiers, example_of, regressors
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.linear_model import LinearRegression
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
@@ -246,5 +248,22 @@ class TestConverters:
         assert label.tolist() == pipeline.predict(X).tolist()
         _, listed = self.run(pipeline, X.astype(np.float32))
         np.testing.assert_allclose([[row[c] for c in model.classes_] for row in listed], probability, atol=1e-4)
+        _, scores = self.run(pipeline, X, zipmap=False, raw_scores=True)
+        f = pipeline.decision_function(X)
+        np.testing.assert_allclose(scores, np.column_stack([-f, f]) if f.ndim == 1 else f, rtol=1e-9, atol=1e-12)
         with pytest.raises(ValueError, match=r"zipmap=False for .* with inputs of double precision"):
             self.run(pipeline, X)
+
+    @pytest.mark.parametrize("moderated", [True, False])
+    @pytest.mark.parametrize("kinds", [2, 3])
+    def test_classifiers_inside_others(self, kinds, moderated):
+        """Calibration is of `decision_function`, and a classifier for each class of probabilities."""
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(90, 2))
+        y = np.digitize(X[:, 0] + 0.5 * rng.normal(size=90), [0.0] if kinds == 2 else [-0.5, 0.5])
+        own = RelevanceVectorClassifier(moderated=moderated)
+        for model in (CalibratedClassifierCV(own, cv=2), OneVsRestClassifier(own)):
+            model.fit(X, y)
+            label, probability = run(self.skl2onnx.to_onnx(model, X[:1], options={id(model): {"zipmap": False}}), X)
+            np.testing.assert_allclose(probability, model.predict_proba(X), atol=1e-6)  # some of their nodes are single
+            assert label.tolist() == model.predict(X).tolist()

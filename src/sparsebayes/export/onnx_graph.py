@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sparsebayes.export.description import Classification, Regressions
-from sparsebayes.export.tensor_program import class_probabilities, regression_outputs
+from sparsebayes.export.tensor_program import class_probabilities, class_scores, regression_outputs
 from sparsebayes.export.tensors import Tensor, as_numbers
 
 OPSET, IR_VERSION = 18, 9  # the first with the axes of all reductions as inputs
@@ -65,12 +65,16 @@ class OnnxBackend:
         return outputs if len(outputs) > 1 else outputs[0]
 
 
-def graph_outputs(description: Regressions | Classification, X: Tensor) -> list[Tensor]:
-    """Mean and, if it is described, standard deviation (n, T); or labels (n,) and probabilities (n, classes)."""
+def graph_outputs(description: Regressions | Classification, X: Tensor, scores: bool = False) -> list[Tensor]:
+    """Mean and, if it is described, standard deviation (n, T); or labels (n,) and probabilities (n, classes).
+
+    scores : whether in place of the probabilities are the outputs that they are made of.
+    """
     if isinstance(description, Regressions):
         return regression_outputs(description, X)
     assert isinstance(X.backend, OnnxBackend)
-    p = class_probabilities(description, X, single=X.backend.dtype == np.float32)
+    values = class_scores if scores else class_probabilities
+    p = values(description, X, single=X.backend.dtype == np.float32)
     number = p.apply("ArgMax", axis=1, keepdims=0)
     labels = number.constant(label_values(description.classes))
     return [labels.apply("Gather", number, axis=0), p]
