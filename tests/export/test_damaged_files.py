@@ -269,7 +269,7 @@ def header(text, version=b"\x01\x00"):
         header("{'descr': '<f8', 'fortran_order': False, 'shape': (1.5,), }") + bytes(8),
         header("{'descr': '<f8', 'fortran_order': False, 'shape': (2,), }") + bytes(8),
         header("{'descr': '<U0', 'fortran_order': False, 'shape': (1000000000000,), }"),
-        header("{'descr': '|b1', 'fortran_order': False, 'shape': (1,), }") + b"\x07",
+        header("{'descr': '|b1', 'fortran_order': False, 'shape': (1,), }") + b"\x02",
         header("{'descr': '<U1', 'fortran_order': False, 'shape': (1,), }") + b"\xff\xff\xff\xff",
         header("{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }", b"\x09\x00") + bytes(8),
         header("__import__('os').system('true')"),

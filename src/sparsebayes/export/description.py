@@ -298,13 +298,13 @@ def _classification(model: Any) -> Classification:
         process = moderation.process
         weights, functions = process.weights, functions_of(process.basis, d)
         weights = weights[:, None] if len(weights) else np.zeros((1, 1))
-        return Classification(functions, weights, np.asarray([process.intercept]), model.classes_, None, doubt)
+        return Classification(functions, weights, np.asarray([process.intercept]), fitted.result.classes, None, doubt)
     functions, result = functions_of(fitted.basis, d), fitted.result
     result = result.averaged if moderated and result.averaged is not None else result
     weights = np.zeros((functions.size, result.outputs))
     weights[fitted.position, result.output] = _host(result.mean)
     averaging = _averaging(result, fitted.position) if moderated else None
-    return Classification(functions, weights, _host(result.intercept), model.classes_, averaging, doubt)
+    return Classification(functions, weights, _host(result.intercept), fitted.result.classes, averaging, doubt)
 
 
 def _averaging(result: Any, position: np.ndarray) -> Averaging:

@@ -65,7 +65,7 @@ def _regressor_shapes(operator: Any) -> None:
 def _classifier_shapes(operator: Any) -> None:
     from skl2onnx.common.data_types import Int64TensorType, StringTensorType
 
-    labels = label_values(operator.raw_operator.classes_)
+    labels = label_values(operator.raw_operator._fitted.result.classes)
     operator.outputs[0].type = (StringTensorType if labels.dtype.kind == "O" else Int64TensorType)([None])
     operator.outputs[1].type = _real(operator)([None, len(labels)])
 
