@@ -15,7 +15,7 @@ from sparsebayes.export.c_file import source_of
 from sparsebayes.export.c_tables import Tables, comment, identifier, quoted
 
 COMPILER = shutil.which("gcc") or shutil.which("cc")
-FLAGS = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"]
+FLAGS = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Wconversion"]
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="there is no C compiler")
 
 
@@ -171,3 +171,13 @@ def test_numbers_beyond_single_precision_are_refused(tmp_path):
     with pytest.raises(ValueError, match="dtype must be 'double'"):
         export_c(model, tmp_path / "model.c", dtype="float")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("value", [0.0, 2.5])
+def test_the_report_of_constant_targets(value, tmp_path):
+    """Their standard deviation is 0, and so is its error."""
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    with pytest.warns(UserWarning, match="y"):
+        model = RelevanceVectorRegressor().fit(X, np.full(40, value))
+    found = export_c(model, tmp_path / "model.c", verbose=False)
+    assert (found.error, found.std_error) == (0.0, 0.0)

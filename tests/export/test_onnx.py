@@ -3,11 +3,21 @@
 import numpy as np
 import pytest
 from export_examples import EXPORTABLE, NO_FORMULA, classifiers, example_of, regressors
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.linear_model import LinearRegression
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
-from sparsebayes import RelevanceVectorClassifier, RelevanceVectorRegressor, SparseBayesRegressor
+from sparsebayes import (
+    RBF,
+    Cosine,
+    KernelSum,
+    Linear,
+    RelevanceVectorClassifier,
+    RelevanceVectorRegressor,
+    SparseBayesRegressor,
+)
 from sparsebayes.export import export_onnx, register_converters, to_onnx
 from sparsebayes.export.functions import functions_of
 from sparsebayes.export.onnx_file import model_of
@@ -43,6 +53,36 @@ def test_every_kernel_with_a_formula_near_far_and_at_training_points(basis):
         np.testing.assert_allclose(std, example.std, rtol=1e-9)
 
 
+@pytest.mark.parametrize(
+    "basis", [Cosine(), KernelSum([RBF(0.3)], weights=[0.3]), RBF(0.3), Linear()], ids=lambda basis: repr(basis)
+)
+@pytest.mark.parametrize("size", [1.0, 1e-28])
+def test_runtimes_keep_factors_and_terms_that_are_one_number(basis, size):
+    """With one function, and in any unit of the targets."""
+    x = np.column_stack([np.linspace(0.1, 3, 40), np.linspace(1, -1, 40) ** 2])
+    model = RelevanceVectorRegressor(basis, max_vectors=1).fit(x, size * (np.cos(x[:, 0]) + 0.1 * np.sin(99 * x[:, 0])))
+    mean, std = run(to_onnx(model, std=True, verbose=False), x)
+    expected = model.predict(x, return_std=True)
+    np.testing.assert_allclose(mean[:, 0], expected[0], rtol=1e-9)
+    np.testing.assert_allclose(std[:, 0], expected[1], rtol=1e-9)
+
+
+def test_no_rows_give_no_predictions():
+    for models in (regressors(), classifiers()):
+        for model, X in models.values():
+            std = models is regressors()
+            found = run(to_onnx(model, std=std, verbose=False), X)
+            none = run(to_onnx(model, std=std, verbose=False), X[:0])
+            assert [each.shape for each in none] == [(0, *each.shape[1:]) for each in found]
+
+
+def test_numbers_beyond_double_precision_are_refused():
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    model = SparseBayesRegressor().fit(1e-300 * X, X[:, 0] + 0.1 * X[:, 1] ** 2)
+    with pytest.raises(ValueError, match="model has a number beyond the range of double precision"):
+        to_onnx(model, std=True)
+
+
 @pytest.mark.parametrize("basis", NO_FORMULA, ids=lambda basis: repr(basis).split(" at 0x")[0])
 def test_functions_without_a_formula_are_refused_in_a_sentence(basis):
     X = np.random.default_rng(0).uniform(size=(8, 8))
@@ -52,8 +92,6 @@ def test_functions_without_a_formula_are_refused_in_a_sentence(basis):
 
 
 def test_a_subclass_of_a_kernel_with_another_formula_is_refused():
-    from sparsebayes import RBF
-
     class Halved(RBF):
         def evaluate(self, X, Z):
             return 0.5 * super().evaluate(X, Z)
@@ -210,5 +248,22 @@ class TestConverters:
         assert label.tolist() == pipeline.predict(X).tolist()
         _, listed = self.run(pipeline, X.astype(np.float32))
         np.testing.assert_allclose([[row[c] for c in model.classes_] for row in listed], probability, atol=1e-4)
+        _, scores = self.run(pipeline, X, zipmap=False, raw_scores=True)
+        f = pipeline.decision_function(X)
+        np.testing.assert_allclose(scores, np.column_stack([-f, f]) if f.ndim == 1 else f, rtol=1e-9, atol=1e-12)
         with pytest.raises(ValueError, match=r"zipmap=False for .* with inputs of double precision"):
             self.run(pipeline, X)
+
+    @pytest.mark.parametrize("moderated", [True, False])
+    @pytest.mark.parametrize("kinds", [2, 3])
+    def test_classifiers_inside_others(self, kinds, moderated):
+        """Calibration is of `decision_function`, and a classifier for each class of probabilities."""
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(90, 2))
+        y = np.digitize(X[:, 0] + 0.5 * rng.normal(size=90), [0.0] if kinds == 2 else [-0.5, 0.5])
+        own = RelevanceVectorClassifier(moderated=moderated)
+        for model in (CalibratedClassifierCV(own, cv=2), OneVsRestClassifier(own)):
+            model.fit(X, y)
+            label, probability = run(self.skl2onnx.to_onnx(model, X[:1], options={id(model): {"zipmap": False}}), X)
+            np.testing.assert_allclose(probability, model.predict_proba(X), atol=1e-6)  # some of their nodes are single
+            assert label.tolist() == model.predict(X).tolist()

@@ -15,9 +15,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.compose import TransformedTargetRegressor
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, KBinsDiscretizer, StandardScaler
 from stored_models import example
 
 import sparsebayes
@@ -81,6 +82,40 @@ def test_a_file_object(tmp_path):
     for action in (lambda path: sparsebayes.save(MODEL, path), sparsebayes.load):
         with pytest.raises(TypeError, match="path must be a str, a path or a binary file object, got int"):
             action(3)
+
+
+class Drop(io.RawIOBase):
+    """A file without a buffer that takes seven bytes at a time, and so many in all."""
+
+    def __init__(self, room):
+        self.room, self.content = room, b""
+
+    def write(self, data):
+        part = bytes(data[: min(7, self.room - len(self.content))])
+        if not part:
+            raise OSError("no space left on device")
+        self.content += part
+        return len(part)
+
+
+def test_a_file_without_a_buffer_gets_all_bytes_or_an_error():
+    whole, full = Drop(1 << 20), Drop(100)
+    sparsebayes.save(MODEL, whole)
+    assert sparsebayes.load(io.BytesIO(whole.content)).gamma == 0.25
+    with pytest.raises(OSError, match="no space"):
+        sparsebayes.save(MODEL, full)
+
+
+@pytest.mark.parametrize("name", ["a" * 255, "é" * 127])
+def test_the_longest_names(tmp_path, name):
+    sparsebayes.save(MODEL, tmp_path / name)
+    assert [each.name for each in tmp_path.iterdir()] == [name]
+
+
+@pytest.mark.parametrize("most", [1e9, "x", None, 0, True])
+def test_max_bytes_is_a_positive_integer(most):
+    with pytest.raises(ValueError, match="max_bytes must be an integer >= 1, got"):
+        sparsebayes.load(FIRST, max_bytes=most)
 
 
 def test_a_file_that_is_not_there(tmp_path):
@@ -206,6 +241,33 @@ def test_without_skops_a_message_says_what_to_install(monkeypatch, name):
         sparsebayes.save(example(name).model, io.BytesIO())
     with pytest.raises(ImportError, match=r"pip install 'sparsebayes\[export\]'"):
         sparsebayes.load(io.BytesIO(file.getvalue()))
+
+
+@pytest.mark.parametrize("step", [SimpleImputer(), KBinsDiscretizer(3, encode="onehot-dense")], ids=repr)
+def test_steps_that_keep_a_dtype(step):
+    X = np.where(np.arange(60).reshape(20, 3) % 7 == 0, np.nan, np.arange(60.0).reshape(20, 3) ** 0.5)
+    X = X if isinstance(step, SimpleImputer) else np.nan_to_num(X)
+    model = make_pipeline(step, SparseBayesRegressor()).fit(X, np.arange(20.0) ** 0.5)
+    file = io.BytesIO()
+    sparsebayes.save(model, file)
+    np.testing.assert_array_equal(sparsebayes.load(io.BytesIO(file.getvalue())).predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize("shape", ["(1099511627776,)", "(-1,)", "(" * 9000, "__import__('os').system('true')"])
+def test_a_damaged_file_of_skops_is_refused_in_a_sentence(shape):
+    """Whatever it makes skops raise: an array that takes 8 TiB, a header that is none."""
+    file = io.BytesIO()
+    sparsebayes.save(example("pipeline").model, file)
+    with zipfile.ZipFile(file) as archive:
+        members = {name: archive.read(name) for name in archive.namelist() if name != "manifest.json"}
+    text = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}\n".encode()
+    array, inner = b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text, io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(members["foreign/0.skops"])) as old, zipfile.ZipFile(inner, "w") as new:
+        for name in old.namelist():
+            new.writestr(name, array if name.endswith(".npy") else old.read(name))
+    forged = pack(members | {"foreign/0.skops": inner.getvalue()}, "0")
+    with pytest.raises(ModelFileError, match=r"foreign/0\.skops of the model file is nothing that skops can read"):
+        sparsebayes.load(io.BytesIO(forged))
 
 
 def test_a_file_of_skops_may_hold_trusted_types_alone():

@@ -100,8 +100,24 @@ def test_any_name_in_latex(name):
     text = escaped(name)
     rest = re.sub(r"\\(textbackslash|textasciitilde|textasciicircum|dots)\{\}", "", text)
     rest = re.sub(r"\$(\\[A-Za-z]+|\^\{\d\}|[<>|-])\$", "", rest)
+    rest = re.sub(r"\{[\[*]\}", "", rest)
     rest = re.sub(r"\\[#$%&_{}]", "", rest)
     assert not set(rest) & set("\\#$%&_{}~^<>|\n\r")
+
+
+@pytest.mark.parametrize("name", ["[a b]", "[2ex]·x1", "*x"])
+def test_no_row_of_latex_begins_with_an_option_of_the_one_above(name):
+    """After the end of a row a bracket is its height, and an asterisk forbids a page break."""
+    rows = _summary([name] * 3, np.ones(3)).to_latex().split(r"\\")
+    assert not any(row.lstrip().startswith(("[", "*")) for row in rows)
+
+
+def test_greek_letters_and_powers_need_no_package():
+    assert escaped("β₁-λ²Ω") == r"$\beta$₁-$\lambda$$^{2}$$\Omega$"
+    written = style_of("latex", None, ["αβ", "m²"])
+    assert written.expression(None, [Term(2.0, [("αβ", 0.0), ("m²", 0.0)], "")]) == (
+        r"2\,\mathrm{\alpha \beta }\,\mathrm{m^{2}}"
+    )
 
 
 @given(st.lists(names, min_size=1, max_size=3))

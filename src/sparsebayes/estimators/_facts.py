@@ -29,7 +29,7 @@ def facts_of(model: Any, weights: Weights, inputs: Sequence[str]) -> Facts:
     found = {
         "rows": _rows(model),
         "selected": selection(model),
-        "classes": None if classes is None else listed([str(each) for each in classes.tolist()]),
+        "classes": None if classes is None else listed([str(each) for each in to_numpy(classes).tolist()]),
         "prior": model.prior if isinstance(model.prior, str) else repr(model.prior),
         "likelihood": _likelihood(model),
         "noise": None if classes is not None else ", ".join(noise_of_model(model)).removeprefix("noise ") or None,
@@ -76,7 +76,7 @@ def _scales(model: Any, inputs: Sequence[str]) -> str | None:
 def _relevance(model: Any, inputs: Sequence[str]) -> str | None:
     """The inputs by how much they matter, the most relevant first; None if that is not known, or if there is one."""
     relevance = getattr(model, "input_relevance_", None)
-    if relevance is None or np.ndim(relevance) != 1 or len(relevance) < 2:
+    if relevance is None or relevance.ndim != 1 or relevance.shape[0] < 2:
         return None
     values = to_numpy(relevance)
     order = np.argsort(-values, kind="stable")

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from sparsebayes._array import to_numpy
 from sparsebayes._checks import is_whole
 from sparsebayes.estimators._fitted import model_on_host
 from sparsebayes.estimators._names import names_of_inputs
@@ -60,7 +61,7 @@ def _left_sides(model: Any, outputs: int, written: Style) -> list[str]:
     """What the formulas are of: y, the log odds of the second class, or the output of every class."""
     if not hasattr(model, "classes_"):
         return ["y"] if outputs == 1 else [written.variable(f"y{k}") for k in range(outputs)]
-    classes = [written.label(str(each)) for each in model.classes_.tolist()]
+    classes = [written.label(str(each)) for each in to_numpy(model.classes_).tolist()]
     if outputs == 1:
         return [f"{written.label('log odds')}({classes[1]})"]
     return [f"f({each})" for each in classes]

@@ -24,7 +24,7 @@ import scipy.linalg
 from sparsebayes._array import Array, beside, column_squares, is_foreign, rows_on_host, to_numpy
 from sparsebayes.bases import BoundBasis
 from sparsebayes.bases.low_rank import greedy_cholesky, kernel_diagonal
-from sparsebayes.estimators._training import Rows
+from sparsebayes.estimators._training import HOST, Rows
 from sparsebayes.laplace import ProcessClassifier, ProcessSettings
 
 SETTINGS = ProcessSettings()
@@ -176,4 +176,6 @@ def sparse_process(bound: BoundBasis, rows: Rows, center: bool, active: np.ndarr
     process = ProcessClassifier(L / np.sqrt(unit), y.astype(np.float64), counts, center, settings, learned)
     most = int(np.clip(round(settings.extra * counts.sum()), settings.least_extra, settings.most_extra))
     found = process.sparse(active, most)
-    return ProcessOutput(bound.select(found.functions.tolist()), found.functions, found.weights / unit, found.intercept)
+    return ProcessOutput(
+        bound.select(found.functions.tolist()).beside(HOST), found.functions, found.weights / unit, found.intercept
+    )

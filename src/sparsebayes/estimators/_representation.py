@@ -57,7 +57,7 @@ def outcome(estimator: Any) -> str:
     words = [
         f"fitted: {selection(estimator)}",
         f"log evidence {estimator.log_evidence_:.2f}",
-        *([f"{len(estimator.classes_)} classes"] if hasattr(estimator, "classes_") else noise_of_model(estimator)),
+        *([f"{estimator.classes_.shape[0]} classes"] if hasattr(estimator, "classes_") else noise_of_model(estimator)),
         status(estimator),
     ]
     return ", ".join(words)

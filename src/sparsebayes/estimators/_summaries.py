@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm
 
+from sparsebayes._array import to_numpy
 from sparsebayes._checks import is_number, is_whole
 from sparsebayes.estimators._facts import facts_of
 from sparsebayes.estimators._fitted import model_on_host
@@ -76,7 +77,7 @@ def _owner(model: Any, weights: Weights) -> tuple[str, np.ndarray] | None:
     if len(weights.intercept) == 1:
         return None
     if hasattr(model, "classes_"):
-        return "class", model.classes_
+        return "class", to_numpy(model.classes_)
     return "snapshot" if hasattr(model, "support_") else "output", np.arange(len(weights.intercept))
 
 
@@ -121,8 +122,8 @@ def _notes(model: Any, weights: Weights, missing: int) -> list[str]:
         notes.append("weights of kernel functions overlap and cancel: only their sum, the prediction, has a meaning")
     if np.isnan(weights.loss).any():
         notes.append("—: a weight without a prior has no Δ evidence")
-    if hasattr(model, "classes_") and len(model.classes_) == 2:
-        notes.append(f"weights: of the log odds of class {model.classes_[1]}")
+    if hasattr(model, "classes_") and model.classes_.shape[0] == 2:
+        notes.append(f"weights: of the log odds of class {to_numpy(model.classes_)[1]}")
     return notes
 
 

@@ -180,4 +180,9 @@ def _object_array(record: dict[str, Any]) -> np.ndarray:
         if isinstance(item, list):
             raise ModelFileError("An array of objects in the model file must hold text or numbers.")
         found[k] = from_scalar(*_only(item)) if isinstance(item, dict) else item
-    return found.reshape(shape)
+    try:
+        return found.reshape(shape)
+    except ValueError as error:
+        raise ModelFileError(
+            f"An array of objects in the model file has a shape that is none: {reason(error)}."
+        ) from error

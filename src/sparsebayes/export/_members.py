@@ -16,6 +16,7 @@ FORMAT, VERSION = "sparsebayes model", 1
 MANIFEST = "manifest.json"
 KEYS = {"format", "version", "package", "members", "sha256"}
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the date of every member: the same model gives the same bytes
+COMPRESSION = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others take as much memory as the file says
 READABLE = 0o644 << 16
 DAMAGE = (
     zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, RuntimeError, ValueError,
@@ -80,6 +81,8 @@ def digest(manifest: dict[str, Any]) -> str:
 def check_archive(data: bytes, source: str, most: int) -> zipfile.ZipFile:
     """An archive whose members have names of their own and at most so many bytes together, as they say."""
     archive = zipfile.ZipFile(io.BytesIO(data))
+    if any(info.compress_type not in COMPRESSION for info in archive.infolist()):
+        raise ModelFileError(f"{source} must have members that are stored or deflated, got another compression.")
     names = [info.filename for info in archive.infolist()]
     if len(set(names)) < len(names):
         raise ModelFileError(f"{source} must have every member once, got two of one name.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import secrets
 import shutil
@@ -9,21 +10,21 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from sparsebayes._checks import require_whole
 from sparsebayes.export._errors import ModelFileError
+
+MOST = 50  # characters of a name that the one of a temporary file has, which must not be too long
 
 
 def write_bytes(data: bytes, path: Any) -> None:
     """Write bytes to a path or a binary file object; a file at the path is replaced when all of them are on disk."""
     if hasattr(path, "write"):
-        try:
-            path.write(data)
-        except TypeError as error:
-            raise TypeError("path must be a path or a file object that is open for bytes, got one for text.") from error
+        _write_all(data, path)
         return
     target = Path(os.path.realpath(_as_path(path)))  # a link stays a link, to the new file
     if target.exists() and not target.is_file():
         raise ValueError(f"path must be that of a regular file, got {str(path)!r}, which is none.")
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+    temporary = target.with_name(f".{target.name[:MOST]}.{secrets.token_hex(4)}.tmp")
     try:
         with open(temporary, "xb") as file:
             file.write(data)
@@ -38,8 +39,19 @@ def write_bytes(data: bytes, path: Any) -> None:
         raise
 
 
+def _write_all(data: bytes, file: Any) -> None:
+    """Write bytes to a file object; one without a buffer takes a part of them at a time."""
+    try:
+        count = file.write(data)
+        while isinstance(file, io.RawIOBase) and count < len(data):
+            count += file.write(memoryview(data)[count:])
+    except TypeError as error:
+        raise TypeError("path must be a path or a file object that is open for bytes, got one for text.") from error
+
+
 def read_bytes(path: Any, most: int) -> tuple[bytes, str]:
     """The bytes of a path or a binary file object, and what messages call it."""
+    require_whole(most, "max_bytes", 1)
     if hasattr(path, "read"):
         data, source = path.read(most + 1), "The file"
         if not isinstance(data, bytes):

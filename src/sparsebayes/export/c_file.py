@@ -100,7 +100,7 @@ def source_of(description: Regressions | Classification, tables: Tables, card: l
 
 def _card(model: Any) -> list[str]:
     """What the file is, for its reader."""
-    facts = [f"{model!r}", f"{model.n_features_in_} inputs, {len(model.relevance_)} functions selected."]
+    facts = [f"{model!r}", f"{model.n_features_in_} inputs, {model.relevance_.shape[0]} functions selected."]
     names = getattr(model, "feature_names_in_", None)
     if names is not None:
         facts.append(f"Inputs: {', '.join(map(str, names))}.")

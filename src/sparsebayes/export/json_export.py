@@ -149,7 +149,7 @@ def _classification(model: Any) -> dict[str, Any]:
     """The outputs of a classifier and its classes."""
     fitted = model._fitted
     result = fitted.result
-    classes = model.classes_.tolist()
+    classes = result.classes.tolist()
     if not all(type(label) in (bool, int, float, str) for label in classes):
         raise ValueError(f"model must have classes that are text or numbers for JSON, got {classes!r}.")
     return {

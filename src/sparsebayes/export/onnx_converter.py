@@ -17,6 +17,7 @@ CLASSIFIER_OPTIONS: dict[str, Any] = {
     "zipmap": [True, False, "columns"],
     "output_class_labels": [False, True],
     "nocl": [True, False],
+    "raw_scores": [True, False],
 }
 
 
@@ -24,8 +25,9 @@ def register_converters() -> None:
     """Make the estimators known to skl2onnx: `skl2onnx.to_onnx` then exports them, alone and in a Pipeline.
 
     A regressor takes the option `return_std=True`, which gives a second output, a classifier those of skl2onnx such
-    as `zipmap=False`. Numbers are of double precision if the inputs are, else of single precision. Calling it more
-    than once does no harm.
+    as `zipmap=False`; `raw_scores=True`, which `CalibratedClassifierCV` asks for, gives what `decision_function` does
+    in place of probabilities. Numbers are of double precision if the inputs are, else of single precision. Calling it
+    more than once does no harm.
     """
     try:
         from skl2onnx import update_registered_converter
@@ -76,11 +78,14 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
 
     model, kind = operator.raw_operator, np.float64 if _real(operator) is DoubleTensorType else np.float32
     if isinstance(model, CLASSIFIERS) and kind is np.float64:
-        _refuse_zipmap(model, container.get_options(model, {"zipmap": True})["zipmap"])
+        _refuse_zipmap(model, operator, scope)
     description = describe(model, std=isinstance(model, REGRESSORS) and len(operator.outputs) == 2)
+    scores = (
+        container.get_options(model, {"raw_scores": False})["raw_scores"] if isinstance(model, CLASSIFIERS) else False
+    )
     backend, (given,) = OnnxBackend(kind, scope.get_unique_variable_name), operator.inputs
     X = backend.apply("Cast", (given.full_name,), {"to": np_dtype_to_tensor_dtype(np.dtype(kind))})
-    for value, output in zip(graph_outputs(description, Tensor(backend, X)), operator.outputs, strict=True):
+    for value, output in zip(graph_outputs(description, Tensor(backend, X), scores), operator.outputs, strict=True):
         backend.nodes.append(("Identity", [value.value], [output.full_name], {}))
     for name, table in backend.constants.items():
         text = table.dtype.kind == "O"
@@ -92,8 +97,10 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
         container.add_node(op, ins, outs, op_version=OPSET, name=node, **attributes)
 
 
-def _refuse_zipmap(model: Any, zipmap: Any) -> None:
-    if zipmap is True:
+def _refuse_zipmap(model: Any, operator: Any, scope: Any) -> None:
+    """ValueError if the probabilities go to the operator ZipMap; those of a classifier inside another do not."""
+    maps = [each for each in scope.operators.values() if each.type == "SklearnZipMap"]
+    if any(operator.outputs[1] in each.inputs for each in maps):
         raise ValueError(
             f"options must have zipmap=False for {type(model).__name__} with inputs of double precision, which the "
             "operator ZipMap does not take: options={id(model): {'zipmap': False}}."

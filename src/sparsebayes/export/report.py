@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn import config_context
 from sklearn.utils import check_array
 
 from sparsebayes.estimators._fitted import on_host
@@ -15,6 +16,7 @@ from sparsebayes.export.tensor_program import class_probabilities, regression_ou
 from sparsebayes.export.tensors import NumPyBackend, Tensor
 
 DTYPES = {"double": np.float64, "float": np.float32}
+TINY = float(np.finfo(float).tiny)  # that nothing is divided by 0
 SAMPLE = 1000  # rows that the error of an export is measured at
 
 
@@ -95,15 +97,15 @@ def report(
     functions = sum(each.functions.size for each in models)
     if not len(X):
         return ExportReport(target, size, functions, dtype, 0, float("nan"))
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), config_context(array_api_dispatch=False):
         warnings.simplefilter("ignore")  # rows without names, or far from the training rows, are meant here
         known = _predicted(model, description, X)
     if isinstance(description, Classification):
         p = class_probabilities(description, x, single=dtype == "float").value
         return ExportReport(target, size, functions, dtype, len(X), float(np.abs(p - known[0]).max()))
     found = [each.value for each in regression_outputs(description, x)]
-    error = float(np.abs(found[0] - known[0]).max() / max(np.abs(known[0]).max(), np.finfo(float).tiny))
-    std_error = float(np.abs(found[1] / known[1] - 1.0).max()) if description.has_std else None
+    error = float(np.abs(found[0] - known[0]).max() / max(np.abs(known[0]).max(), TINY))
+    std_error = float((np.abs(found[1] - known[1]) / np.maximum(known[1], TINY)).max()) if description.has_std else None
     return ExportReport(target, size, functions, dtype, len(X), error, std_error)
 
 
@@ -119,7 +121,7 @@ def _sample(model: Any, X_sample: Any) -> np.ndarray:
     """The rows that the error is measured at, few enough."""
     if X_sample is None:
         models, d = getattr(model, "estimators_", [model]), model.n_features_in_
-        X = np.concatenate([np.asarray(each.relevance_vectors_, dtype=np.float64) for each in models])
+        X = np.concatenate([np.asarray(on_host(each.relevance_vectors_), dtype=np.float64) for each in models])
         return X[:SAMPLE] if len(X) else np.stack([np.zeros(d), np.ones(d)])
     X = check_array(on_host(X_sample), dtype=np.float64, input_name="X_sample")
     if X.shape[1] != model.n_features_in_:

@@ -8,7 +8,7 @@ from sparsebayes.export.description import Averaging, Classification, Doubt, Ext
 from sparsebayes.export.expressions import evaluated
 from sparsebayes.export.kernel_expressions import LEAST
 from sparsebayes.export.tensors import Tensor
-from sparsebayes.laplace.classes import NODES, RIDGES, WIDTHS, _normal_points
+from sparsebayes.laplace.classes import NODES, RIDGES, SMALLEST, WIDTHS, _normal_points
 
 SINGLE_RIDGE = 1e-6  # in place of the first of RIDGES, which is below the rounding of single precision
 
@@ -64,6 +64,20 @@ def class_probabilities(model: Classification, X: Tensor, single: bool) -> Tenso
     else:
         p = _many_classes(f, V, len(model.intercept), SINGLE_RIDGE if single else RIDGES[0])
     return p if model.doubt is None else _blended(model.doubt, X, p)
+
+
+def class_scores(model: Classification, X: Tensor, single: bool) -> Tensor:
+    """What `decision_function` says of queries X (n, d), a column for each class: (n, classes); (−f, f) of two classes.
+
+    single : whether the numbers are of single precision.
+    """
+    if model.averaging is None and model.doubt is None:
+        f = model.functions.at(X) @ model.weights + model.intercept
+    else:
+        f = class_probabilities(model, X, single).apply("Max", LEAST if single else SMALLEST).apply("Log")
+        if len(model.intercept) == 1:
+            f = f.gathered([1], 1) - f.gathered([0], 1)
+    return (-f).joined(f, axis=1) if len(model.intercept) == 1 else f
 
 
 def _covariance(averaging: Averaging, phi: Tensor) -> Tensor:

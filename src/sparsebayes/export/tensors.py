@@ -46,8 +46,8 @@ class Tensor:
             return tuple(Tensor(self.backend, each) for each in found)
         return Tensor(self.backend, found)
 
-    def total(self, axis: int = -1, keepdims: bool = False) -> Tensor:
-        """The sum over an axis."""
+    def total(self, axis: int = 1, keepdims: bool = False) -> Tensor:
+        """The sum over an axis; runtimes forget an axis counted from the end if there are no rows."""
         return self.apply("ReduceSum", np.asarray([axis]), keepdims=int(keepdims))
 
     def expanded(self, axis: int) -> Tensor:
@@ -96,6 +96,8 @@ def as_numbers(values: np.ndarray, dtype: Any) -> np.ndarray:
     with np.errstate(over="ignore"):
         numbers = values.astype(dtype)
     if not np.isfinite(numbers).all():
+        if dtype == np.float64:
+            raise ValueError("model has a number beyond the range of double precision: rescale X or y, and fit again.")
         raise ValueError("dtype must be 'double': a number of the model is beyond the range of single precision.")
     return numbers
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparsebayes.bases.names import SUPERSCRIPTS, Factor, Product, bracketed
+from sparsebayes.summaries.latex import GREEK
 from sparsebayes.summaries.numbers import LARGEST, SMALLEST
 from sparsebayes.summaries.text import printable
 
@@ -21,6 +22,8 @@ INDEXED = re.compile(r"([A-Za-z])(\d+)")  # x12
 MATHEMATICS = str.maketrans(
     {character: f"\\{character}" for character in "#$%&_{}"}
     | {" ": "\\ ", "\\": r"\backslash ", "~": r"\sim ", "^": r"\hat{\ }", "·": r"\cdot ", "×": r"\times ", "−": "-"}
+    | {character: f"{name} " for character, name in GREEK.items()}
+    | {character: f"^{{{k}}}" for k, character in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")}
 )
 
 

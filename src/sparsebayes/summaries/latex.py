@@ -8,6 +8,15 @@ from typing import Any
 from sparsebayes.summaries.numbers import MISSING, parted
 from sparsebayes.summaries.text import printable
 
+GREEK = dict(
+    zip(
+        "αβγδεζηθικλμµνξπρςστυφχψωΓΔΘΛΞΠΣΥΦΨΩ",
+        r"\alpha \beta \gamma \delta \epsilon \zeta \eta \theta \iota \kappa \lambda \mu \mu \nu \xi \pi \rho "
+        r"\varsigma \sigma \tau \upsilon \phi \chi \psi \omega \Gamma \Delta \Theta \Lambda \Xi \Pi \Sigma \Upsilon "
+        r"\Phi \Psi \Omega".split(),
+        strict=True,
+    )
+)
 SPECIAL = {
     **{character: f"\\{character}" for character in "#$%&_{}"},
     "\\": r"\textbackslash{}",
@@ -22,8 +31,9 @@ SPECIAL = {
     "−": "$-$",
     "—": "---",
     "…": r"\dots{}",
-    "Δ": r"$\Delta$",
-    "γ": r"$\gamma$",
+    "[": "{[}",  # at the beginning of a row it would be the height of the one above
+    "*": "{*}",
+    **{character: f"${name}$" for character, name in GREEK.items()},
     **{character: f"$^{{{k}}}$" for k, character in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
 }
 ESCAPES = str.maketrans(SPECIAL)
