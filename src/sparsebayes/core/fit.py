@@ -79,8 +79,7 @@ class _MatrixData(Products):
 
 def result_of(solution: Solution, units: Units, monitor: Monitor, **known: Any) -> Result:
     """The solution of a Gaussian problem in the user's units; `known` are further fields of the `Result`."""
-    state = solution.state
-    objective = state.objective + units.log_jacobian
+    state, objective = solution.state, solution.state.objective + units.log_jacobian
     return Result(
         **units.weights_in_user_units(state),
         likelihood=GaussianNoise(state.beta / units.target_scale**2),

@@ -53,6 +53,8 @@ class Result:
     averaged : Result or None
         The same model with the Gaussian that probabilities are averaged over, if that is not the one of
         `mean` and `covariance`.
+    prior : Prior or None
+        The prior on the precisions, its parameters numbers; None for a model without functions to select.
     """
 
     active: np.ndarray
@@ -74,6 +76,7 @@ class Result:
     candidates: Any = None
     classes: np.ndarray | None = None
     averaged: Any = None
+    prior: Any = None
 
     @property
     def outputs(self) -> int:

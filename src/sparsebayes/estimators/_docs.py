@@ -40,8 +40,10 @@ class Parameters:
         Points that the kernel functions are centred at; None for the training points.
     prior : {"auto", "uniform", "aic", "bic", "ric"} or Prior, or a list of them
         Prior on the precision of each weight. "uniform" is the classical relevance vector machine; the others
-        are sparser, in this order. "auto", the default of `SparseBayesRegressor`, is uniform if there are at least
-        two rows per column, "aic" if at least one, else "ric"; for kernels it is uniform, the default of all others.
+        are sparser, in this order. "auto", the default of `SparseBayesRegressor`, fits with "uniform" and with
+        "bic", and keeps the model that the evidence speaks for, the choice of its columns counted (see `Automatic`);
+        with fewer than 1.5 rows per column it is "ric", and for kernels, in `path` and under noise that is not Gaussian
+        "uniform".
         Objects: `Uniform`, `Gamma`, `Smoothness`, `Laplace`, `Automatic`. A list has one prior for each part of a
         concatenation of bases.
     solver : {"auto", "active-set", "greedy", "sequential", "mackay", "em"} or Solver, default="auto"

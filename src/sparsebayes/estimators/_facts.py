@@ -12,6 +12,8 @@ from sparsebayes._array import to_numpy
 from sparsebayes.estimators._representation import noise_of_model, selection, status
 from sparsebayes.estimators._validation import is_gaussian
 from sparsebayes.estimators._weights import Weights
+from sparsebayes.fit import AUTO
+from sparsebayes.priors import NAMED
 from sparsebayes.summaries.numbers import nats, rounded, significant
 
 OF_INPUT = re.compile(r"\[(\d+)\]$")  # how the name of a scale ends that belongs to one input
@@ -30,7 +32,7 @@ def facts_of(model: Any, weights: Weights, inputs: Sequence[str]) -> Facts:
         "rows": _rows(model),
         "selected": selection(model),
         "classes": None if classes is None else listed([str(each) for each in to_numpy(classes).tolist()]),
-        "prior": model.prior if isinstance(model.prior, str) else repr(model.prior),
+        "prior": _prior(model),
         "likelihood": _likelihood(model),
         "noise": None if classes is not None else ", ".join(noise_of_model(model)).removeprefix("noise ") or None,
         "log evidence": nats(model.log_evidence_),
@@ -55,6 +57,18 @@ def _rows(model: Any) -> str | None:
         return str(len(model._fitted.y))
     rows = model._fitted.n_rows
     return None if rows is None else str(rows)
+
+
+def _prior(model: Any) -> str:
+    """The prior as it was given; with "auto" also the one that it came to."""
+    if not isinstance(model.prior, str):
+        return repr(model.prior)
+    found = getattr(model._fitted.result, "prior", None)  # models of single outputs have one each
+    if model.prior != AUTO or found is None:
+        return model.prior
+    rows = float(_rows(model) or 0)
+    named = [name for name, each in NAMED.items() if each.resolve(rows) == found]
+    return f"{AUTO}: {(named or [type(found).__name__])[0]}"
 
 
 def _likelihood(model: Any) -> str | None:

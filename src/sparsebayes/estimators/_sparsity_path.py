@@ -18,9 +18,10 @@ from sparsebayes.core.posterior import Problem, State
 from sparsebayes.core.result import Result
 from sparsebayes.core.solver import Monitor, Solution
 from sparsebayes.core.units import Units
-from sparsebayes.estimators._training import Rows, prior_of, training_rows
+from sparsebayes.estimators._training import Rows, training_rows
 from sparsebayes.estimators._validation import check_inputs, check_noise, is_gaussian, like_of
 from sparsebayes.fit import as_likelihood
+from sparsebayes.priors import Uniform
 from sparsebayes.rows.memory import summarise
 from sparsebayes.rows.validation import check_targets, check_weights
 from sparsebayes.scale_learning import LeaveOneOutPredictions
@@ -159,7 +160,7 @@ def _state(model: Any, rows: Rows, columns: np.ndarray) -> tuple[State, Units]:
     result, known = model._fitted.result, rows.known_noise
     weights, variance = (rows.weights, model.noise_variance) if known is None else (known.weights, known.common)
     quadratic, units = summarise(as_operator(columns), rows.y, weights, bool(model.fit_intercept))
-    prior = prior_of(model, model._fitted.basis).resolve(units.n)
+    prior = Uniform() if result.prior is None else result.prior
     noise = NoiseOptions(as_likelihood(model.likelihood), variance).model(units)
     problem = Problem(quadratic, prior, noise, prior.units(units.unit, units.kept))
     sigma2 = result.noise_variance if known is None else known.common

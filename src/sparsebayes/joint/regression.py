@@ -20,10 +20,11 @@ from sparsebayes.groups.rescaled import Rescaled, norms_of_groups
 from sparsebayes.joint.outputs import Outputs, noise_of_each
 from sparsebayes.joint.result import joint_result
 from sparsebayes.joint.unpenalised import Projection
+from sparsebayes.priors import alternatives
 from sparsebayes.rows.devices import on_host, result_beside
 from sparsebayes.solvers.active_set import ActiveSet
 from sparsebayes.solvers.monitor import FitMonitor
-from sparsebayes.solvers.regression import NoiseOptions, identify_statistics, report, solve_problem
+from sparsebayes.solvers.regression import NoiseOptions, identify_statistics, report, solve_best
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,16 +74,18 @@ class JointPath:
             quadratic, units = projection.problem()
         label = None if sharing.groups is None else sharing.groups[units.kept]
         quadratic, units, r = _with_group_norms(quadratic, units, label)
-        monitor.outputs, prior = T, prior.resolve(units.n)
-        problem = Problem(quadratic, prior, noise.model(units), prior.units(units.unit, units.kept))
-        problem, monitor = share(problem, T, label), monitor.in_units(units)
-        solution = solve_problem(problem, units, noise, solver, monitor)
+        monitor.outputs, known, priors = T, noise.model(units), alternatives(prior, units.n)
+        problems = [
+            share(Problem(quadratic, each, known, each.units(units.unit, units.kept)), T, label) for each in priors
+        ]
+        monitor = monitor.in_units(units)
+        solution, k = solve_best(problems, units, noise, solver, monitor)
         factor = asfloat64(np.ones(T), like=quadratic.h)
-        if squares is not None and T > 1 and not sharing.shared_noise and problem.noise.estimate:
+        if squares is not None and T > 1 and not sharing.shared_noise and known.estimate:
             own = squares if projection is None else projection.squares(squares)
             solution, factor = noise_of_each(solution, solver, monitor, own)
             units = replace(units, target_mean=units.target_mean * factor)
-        result = report(solution, units, monitor)
+        result = replace(report(solution, units, monitor), prior=priors[k])
         if projection is not None:
             projection = projection if squares is None else projection.scaled(factor, squares)
             result = replace(result, **projection.completed(solution.state, r))

@@ -160,6 +160,7 @@ def report(end: LaplaceSolution, units: Units, monitor: FitMonitor, **known: Any
         intercept=units.target_mean + tau * model.b,
         centre=own * means[None, :] + norms[None, :] * (linear.root @ linear.side.T),
         intercept_covariance=root @ namespace(root).matrix_transpose(root),
+        prior=end.fit.modes.prior,
         certificate=certificate_of(end),
         trace=tuple(monitor.trace),
         candidates=CandidateScores.of(state, unit, rows.numbers(every), rows.split(every)[1]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sparsebayes.core.prior import Prior, Uniform
-from sparsebayes.priors.automatic import Automatic
+from sparsebayes.priors.automatic import Automatic, alternatives, subset_evidence
 from sparsebayes.priors.gamma import Gamma
 from sparsebayes.priors.inclusion import Inclusion
 from sparsebayes.priors.laplace import Laplace
@@ -53,5 +53,7 @@ __all__ = [
     "Prior",
     "Smoothness",
     "Uniform",
+    "alternatives",
     "as_prior",
+    "subset_evidence",
 ]

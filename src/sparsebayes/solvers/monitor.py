@@ -6,7 +6,7 @@ import math
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -271,6 +271,16 @@ class FitMonitor(Monitor):
         self._clock, self.level = now, state.objective
         if self.verbose and not self._silent:
             print(self.trace[-1], file=sys.stderr)
+
+    def trial(self) -> FitMonitor:
+        """A monitor for one of several problems of which the best is kept: it has seen nothing, in the same time."""
+        seen: dict[str, Any] = {"path": [], "trace": [], "remarks": [], "modes": [], "best": (), "level": None}
+        return replace(self, **seen, saturated=False)
+
+    def follow(self, trial: FitMonitor) -> None:
+        """Take over what the monitor of the problem that was kept has seen."""
+        for name in ("path", "trace", "remarks", "modes", "best", "level", "saturated"):
+            setattr(self, name, getattr(trial, name))
 
     def inner(self, most: float = math.inf) -> InnerMonitor:
         """A monitor for a solver whose iterations are not the user's.

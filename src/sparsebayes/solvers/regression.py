@@ -20,6 +20,7 @@ from sparsebayes.core.quadratic import Quadratic
 from sparsebayes.core.result import Result
 from sparsebayes.core.solver import Monitor, Solution, Solver
 from sparsebayes.core.units import Units
+from sparsebayes.priors import alternatives, subset_evidence
 from sparsebayes.solvers.candidates import CandidateScores
 from sparsebayes.solvers.certificate import certify
 from sparsebayes.solvers.monitor import FitMonitor, SparsityWarning
@@ -86,10 +87,38 @@ def solve_regression(
     quadratic: Quadratic, units: Units, noise: NoiseOptions, prior: Prior, solver: Solver, monitor: FitMonitor
 ) -> Result:
     """Solve the problem of the statistics (quadratic, units) and return the solution in the user's units."""
-    prior, monitor = prior.resolve(units.n), monitor.in_units(units)
+    monitor = monitor.in_units(units)
     identify_statistics(monitor, quadratic, units)
-    problem = Problem(quadratic, prior, noise.model(units), prior.units(units.unit, units.kept))
-    return report(solve_problem(problem, units, noise, solver, monitor), units, monitor)
+    known = noise.model(units)
+    problems = [
+        Problem(quadratic, each, known, each.units(units.unit, units.kept)) for each in alternatives(prior, units.n)
+    ]
+    return report(solve_best(problems, units, noise, solver, monitor)[0], units, monitor)
+
+
+def solve_best(
+    problems: list[Problem], units: Units, noise: NoiseOptions, solver: Solver, monitor: FitMonitor
+) -> tuple[Solution, int]:
+    """The solution of the problem that the data speak for, and the number of that: those under several priors.
+
+    Its model has the highest evidence, less log C(M, k) for the choice of its functions (`priors.Automatic`).
+    """
+    if len(problems) == 1:
+        return solve_problem(problems[0], units, noise, solver, monitor), 0
+    trials: list[tuple[Solution, FitMonitor]] = []
+    for problem in problems:
+        if monitor.stopped:
+            break
+        own = monitor.trial()
+        trials.append((solve_problem(problem, units, noise, solver, own), own))
+        monitor.stopped = own.stopped
+    heights = [
+        subset_evidence(monitor.outputs * solution.state.evidence, solution.state.size, problem.size)
+        for (solution, _), problem in zip(trials, problems, strict=False)
+    ]
+    best = int(np.argmax(heights))
+    monitor.follow(trials[best][1])
+    return trials[best][0], best
 
 
 def identify_statistics(monitor: FitMonitor, quadratic: Quadratic, units: Units) -> None:
@@ -148,6 +177,7 @@ def report(solution: Solution, units: Units, monitor: Monitor, certificate: Any 
         monitor,
         certificate=certify(state).among(getattr(monitor, "modes", ()), state) if certificate is None else certificate,
         trace=tuple(getattr(monitor, "trace", ())),
+        prior=state.problem.prior,
         candidates=CandidateScores.of(state, units.unit, units.kept),
     )
 
