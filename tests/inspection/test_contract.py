@@ -1,6 +1,7 @@
 """What holds for every display: stored values, `from_estimator`, `plot` again and where it is told to."""
 
 import dataclasses
+import re
 import sys
 from functools import cache
 
@@ -107,6 +108,15 @@ def test_it_stores_arrays_and_draws_them_again(case):
     assert [type(each) for each in np.ravel(display.ax_)] == [Axes] * axes
     assert len(pyplot.get_fignums()) == 2
     assert Display(**before).plot().figure_ is not display.figure_
+
+
+def test_it_is_shown_in_one_line_and_equals_only_itself(case):
+    Display, model, arguments, _ = case
+    display, other = (Display.from_estimator(model, *arguments) for _ in range(2))
+    assert re.fullmatch(rf"<[\w.]+\.{Display.__name__} object at 0x\w+>", repr(display))
+    assert display == display
+    assert display != other
+    assert len({display, other}) == 2
 
 
 def test_it_draws_on_the_axes_that_are_given_and_nowhere_else(case):

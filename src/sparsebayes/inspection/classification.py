@@ -35,7 +35,7 @@ LEVELS = {0.25: "dashed", 0.5: "solid", 0.75: "dashed"}
 STRIP = 0.06  # height of the strip under the curves in which the data of a class lie
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class ClassificationDisplay:
     """Visualisation of a classification on one or two inputs: stored values and `plot`.
 

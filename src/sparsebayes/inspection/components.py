@@ -32,7 +32,7 @@ from sparsebayes.signals import Spike
 HEIGHT = 1.35  # inches of a panel
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class ComponentsDisplay:
     """Visualisation of the parts of a prediction: stored values and `plot`.
 

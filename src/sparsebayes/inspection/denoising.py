@@ -22,7 +22,7 @@ ALIKE = 1e-9  # of their size, between values that count as the same
 CLIPPED = 0.5  # percent of the pixels that may lie beyond either end of the grey scale
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class DenoisingDisplay:
     """Visualisation of a denoised signal or image: stored values and `plot`, as in scikit-learn.
 

@@ -25,7 +25,7 @@ LINE = 0.26  # inches for an input, of a new figure
 APART = 0.2  # inputs between the length scales of two kernels
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class InputRelevanceDisplay:
     """Visualisation of the relevance of inputs and of their length scales: stored values and `plot`.
 

@@ -14,7 +14,7 @@ AGAINST = {"moves": "move of the solver", "seconds": "seconds since the fit bega
 LEAST_SPAN = 1.0  # nats: what an axis shows at least
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class EvidenceDisplay:
     """Visualisation of how the evidence rose during a fit: stored values and `plot`.
 

@@ -25,7 +25,7 @@ COARSE = 5  # points along an input that inputs are chosen by
 SHARES = (0.05, 0.95)  # of the values of an input that the grid lies between
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class PartialDependenceDisplay:
     """Visualisation of the average prediction against inputs, one at a time: stored values and `plot`.
 

@@ -18,7 +18,7 @@ FEWEST_BINS, MOST_BINS = 5, 20
 LEVELS = np.linspace(0.01, 0.99, 99)
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class PITDisplay:
     """Visualisation of the calibration of a regression: stored values and `plot`.
 

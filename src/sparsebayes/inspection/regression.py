@@ -25,7 +25,7 @@ GRID = 500  # points that the curve is drawn through
 MARGIN = 0.02  # of the range of the inputs, left empty at its ends: beyond them a fit may do anything
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class RegressionDisplay:
     """Visualisation of a regression on one input: stored values and `plot`, as in scikit-learn.
 

@@ -18,7 +18,7 @@ INTERVAL_LEVEL = 0.95
 STRATEGIES = ("uniform", "quantile")
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class ReliabilityDisplay:
     """Visualisation of the calibration of a classifier: stored values and `plot`.
 

@@ -15,7 +15,7 @@ from sparsebayes.inspection._matplotlib import BAND, BLACK, BLUE, GREY, LIGHT_GR
 BAND_LEVEL = 0.95
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class ResidualsDisplay:
     """Visualisation of the residuals of a regression: stored values and `plot`.
 

@@ -16,7 +16,7 @@ MOST_POINTS = 3000  # of a level
 AVERAGES = 0  # the level of the coarse coefficients that remain at the end
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class ShrinkageDisplay:
     """Visualisation of the shrinkage of wavelet coefficients: stored values and `plot`.
 

@@ -13,7 +13,7 @@ from sparsebayes.inspection._matplotlib import BLACK, BLUE, VERMILION, axes_or_n
 from sparsebayes.inspection._models import FittedModel
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class SparsityPathDisplay:
     """Visualisation of the path from one function to all that were selected: stored values and `plot`.
 

@@ -16,7 +16,7 @@ LINE = 0.24  # inches for a weight, of a new figure
 ORDERS = ("weight", "ratio")
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class WeightsDisplay:
     """Visualisation of the weights of a model, ± 2 posterior standard deviations: stored values and `plot`.
 
