@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.utils import _set_output
 
 PACKAGE = str(Path(__file__).parent / "_")[:-1]  # with the separator at the end
+OWN = (PACKAGE, _set_output.__file__)  # scikit-learn wraps methods that transform
 
 
 def is_number(x: Any) -> bool:
@@ -39,8 +41,8 @@ def require_whole(x: Any, name: str, least: int) -> None:
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn of something at the line that called the package: the first frame whose file is not part of it."""
+    """Warn of something at the line that called the package: the first frame outside it and outside wrappers."""
     level, frame = 2, sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(OWN):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)

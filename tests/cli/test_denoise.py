@@ -43,6 +43,13 @@ def test_an_array(cli):
     assert_array_equal(np.load("s.npy"), std)
 
 
+def test_an_array_with_channels(cli):
+    colours = np.stack([PICTURE, PICTURE[::-1], PICTURE[:, ::-1]])
+    np.save("a.npy", colours)
+    assert cli("denoise", "a.npy", "-o", "d.npy", "--channel-axis", "0").code == 0
+    assert_array_equal(np.load("d.npy"), denoise(colours, channel_axis=0))
+
+
 @pytest.mark.parametrize("mode", ["L", "RGB", "RGBA", "I;16"])
 def test_an_image_keeps_its_mode(cli, mode):
     top = 257 if mode == "I;16" else 1
@@ -69,6 +76,7 @@ def test_an_image_keeps_its_mode(cli, mode):
         (("s.csv", "-o", "d.csv", "--std", "e.npy"), "--std is for images and arrays"),
         (("s.csv", "-o", "d.csv", "--wavelet", "bior2.2"), "orthogonal"),
         (("s.csv", "-o", "d.csv", "--noise-variance", "-1"), "--noise-variance must be positive"),
+        (("s.csv", "-o", "d.csv", "--channel-axis", "0"), "--channel-axis is for .npy arrays"),
         (("text.csv", "-o", "d.csv"), "must have a column of numbers"),
         (("bad.png", "-o", "d.png"), "cannot be read as an image"),
         (("bad.npy", "-o", "d.npy"), "cannot be read as an .npy file"),

@@ -1,6 +1,7 @@
 """The display of a denoised signal or image."""
 
 import sys
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 
 from sparsebayes import WaveletDenoiser, denoise
 from sparsebayes.datasets import make_signal
-from sparsebayes.inspection import DenoisingDisplay
+from sparsebayes.inspection import DenoisingDisplay, ShrinkageDisplay
 
 
 def image(shape=(40, 50)):
@@ -110,6 +111,12 @@ def test_bad_input_is_named():
         DenoisingDisplay.from_signal(np.zeros((2, 2, 2, 2)))
     with pytest.raises(ValueError, match=r"X must be one signal with 1 axes, as the estimator has ndim=1, got 2"):
         DenoisingDisplay.from_estimator(WaveletDenoiser().fit(image()[0]), image())
+    colours = np.dstack([image()] * 3)
+    for Display in (DenoisingDisplay, ShrinkageDisplay):
+        model = WaveletDenoiser(ndim=2, shifts=0, channel_axis=-1).fit(colours)
+        for draw in (partial(Display.from_estimator, model), partial(Display.from_signal, channel_axis=-1)):
+            with pytest.raises(ValueError, match=r"channel_axis must be None to draw, got -1; draw one channel"):
+                draw(colours)
     with pytest.raises(ValueError, match="ax must be 3 axes to draw an image in, got 1"):
         DenoisingDisplay.from_signal(image(), ax=pyplot.subplots()[1])
     with pytest.raises(NotFittedError):

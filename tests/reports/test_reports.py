@@ -42,6 +42,7 @@ C4 = models.table(models.inputs(90))
 S4 = scipy.sparse.csr_array(models.inputs())
 SINC, TARGET, _ = make_sinc(60, random_state=0)
 SIGNAL = make_signal("doppler", 256, random_state=0)[1]
+CHANNELS = np.stack([SIGNAL, 2 * SIGNAL], axis=1)
 
 
 def table_model():
@@ -76,6 +77,11 @@ CASES = {
     "evil classes": evil_classes,
     "table": table_model,
     "signal": lambda: (WaveletDenoiser().fit(SIGNAL), SIGNAL, None),
+    "channels": lambda: (
+        WaveletDenoiser(channel_axis=1, noise_variance=[1.0, 2.0]).fit(CHANNELS),
+        CHANNELS,
+        None,
+    ),
 }
 
 

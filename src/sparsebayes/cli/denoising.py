@@ -31,12 +31,15 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--std", help="image or .npy file for the error bars; tables have them as columns NAME_std")
     command.add_argument("--wavelet", default="sym8", help="an orthogonal wavelet of PyWavelets (default sym8)")
     command.add_argument("--noise-variance", type=float, help="of the noise, if it is known")
+    command.add_argument("--channel-axis", type=int, help="the axis of an .npy array that holds channels, such as -1")
 
 
 def run(arguments: Any, console: Console) -> None:
     """Read, denoise, write."""
     ending = Path(arguments.data).suffix.lower()
     inputs = [arguments.data]
+    if arguments.channel_axis is not None and ending not in ARRAYS:
+        raise ValueError(f"--channel-axis is for .npy arrays, got {arguments.data!r}.")
     if ending in IMAGES or ending in ARRAYS:
         endings = IMAGES if ending in IMAGES else ARRAYS
         if arguments.column is not None:
@@ -59,10 +62,11 @@ def run(arguments: Any, console: Console) -> None:
     console.text(f"{output} written")
 
 
-def _denoised(signal: np.ndarray, arguments: Any) -> tuple[np.ndarray, np.ndarray]:
+def _denoised(signal: np.ndarray, arguments: Any, channel_axis: int | None = None) -> tuple[np.ndarray, np.ndarray]:
     if arguments.noise_variance is not None and not arguments.noise_variance > 0:
         raise ValueError(f"--noise-variance must be positive, got {arguments.noise_variance}.")
-    return denoise(signal, wavelet=arguments.wavelet, noise_variance=arguments.noise_variance, return_std=True)
+    options = {"wavelet": arguments.wavelet, "noise_variance": arguments.noise_variance, "channel_axis": channel_axis}
+    return denoise(signal, **options, return_std=True)
 
 
 def _denoise_table(arguments: Any, output: Path) -> list[str]:
@@ -87,7 +91,7 @@ def _denoise_table(arguments: Any, output: Path) -> list[str]:
 
 def _denoised_array(arguments: Any, output: Path, std: Path | None) -> tuple[bytes, bytes]:
     """The files of the denoised array and of its error bars."""
-    denoised, bars = _denoised(read_array(arguments.data), arguments)
+    denoised, bars = _denoised(read_array(arguments.data), arguments, arguments.channel_axis)
     return _array_file(denoised), _array_file(bars)
 
 
@@ -101,11 +105,9 @@ def _denoised_image(arguments: Any, output: Path, std: Path | None) -> tuple[byt
     """The files of the denoised image, each channel on its own and alpha as it is, and of its error bars."""
     pixels, channels = _pixels(arguments.data)
     top = 65535 if pixels.dtype == np.uint16 else 255
-    results = [_denoised(pixels[:, :, k].astype(np.float64), arguments) for k in range(channels)]
-    mean = np.stack([each for each, _ in results], axis=2)
+    mean, bars = _denoised(pixels[:, :, :channels].astype(np.float64), arguments, channel_axis=-1)
     rounded = np.clip(np.rint(mean), 0, top).astype(pixels.dtype)
     denoised = _image_file(np.concatenate([rounded, pixels[:, :, channels:]], axis=2), output)
-    bars = np.stack([each for _, each in results], axis=2)
     if std is None or std.suffix.lower() == ".npy":
         return denoised, _array_file(bars.squeeze(axis=2) if channels == 1 else bars)
     gray = np.mean(bars, axis=2, keepdims=True)

@@ -151,10 +151,11 @@ def transform_lazily(model: Any, X: Any, return_std: bool) -> Any:
         In the chunks of X along its first axis.
     """
     X = X.to_dask_array() if hasattr(X, "to_dask_array") else X
-    if X.ndim != model.ndim + 1:
+    axes = model.ndim + 1 + (model.channel_axis is not None)
+    if X.ndim != axes:
         raise ValueError(
-            f"X must have {model.ndim + 1} axes with ndim={model.ndim} for a Dask collection, which holds many "
-            f"signals, got {X.ndim}; pass one signal as an array."
+            f"X must have {axes} axes with ndim={model.ndim} and channel_axis={model.channel_axis} for a Dask "
+            f"collection, which holds many signals, got {X.ndim}; pass one signal as an array."
         )
     X = X.rechunk(dict.fromkeys(range(1, X.ndim), -1))
     single = copy.copy(model)

@@ -7,23 +7,21 @@ from typing import Any
 import numpy as np
 
 from sparsebayes._array import is_foreign
-from sparsebayes._checks import warn
 from sparsebayes.estimators._dask import refuse_dask
 from sparsebayes.estimators._wavelet_denoiser import WaveletDenoiser
 from sparsebayes.priors import Prior
-
-CHANNELS = (3, 4)  # lengths of the last axis of an array that may be a colour image
 
 
 def denoise(
     x: Any,
     *,
-    noise_variance: float | None = None,
+    noise_variance: Any = None,
     wavelet: str = "sym8",
     prior: str | Prior = "auto",
     level: int | None = None,
     shifts: int = 64,
     boundary: str = "symmetric",
+    channel_axis: int | None = None,
     return_std: bool = False,
 ) -> Any:
     """Denoise a signal, an image or a volume by sparse Bayesian shrinkage of its wavelet coefficients.
@@ -31,9 +29,10 @@ def denoise(
     Parameters
     ----------
     x : array-like with one, two or three axes
-        One signal, one grey image, or one volume; NaN for missing samples, which are filled in. Not modified.
-    noise_variance : float, optional
-        σ² if it is known; None estimates it.
+        One signal, one grey image, or one volume, with `channel_axis` one axis more; NaN for missing samples, which
+        are filled in. Not modified.
+    noise_variance : float or array of shape (n_channels,), optional
+        σ² if it is known, with `channel_axis` also one for each channel; None estimates it.
     wavelet : str, default="sym8"
         Any orthogonal wavelet of PyWavelets: "haar", "db4", "sym8", "coif2", …
     prior : "auto", "uniform", "aic", "bic", "ric" or Prior, default="auto"
@@ -46,6 +45,9 @@ def denoise(
         lie; 0 for none, which is the sparse model itself.
     boundary : {"symmetric", "periodic"}, default="symmetric"
         How x continues beyond its ends: mirrored, or from its other end.
+    channel_axis : int, optional
+        Which axis of x its channels are, such as the colours of an image: -1 for the last. Every channel is denoised
+        on its own, with a noise of its own. None if x has no channels.
     return_std : bool, default=False
         Whether to return the standard deviation of every sample, without the noise, as well; with prior="auto"
         it counts the wavelets that were set to zero.
@@ -75,17 +77,12 @@ def denoise(
     refuse_dask(
         x, "denoise takes one signal in memory, and x is a Dask collection; WaveletDenoiser().transform takes many"
     )
-    axes = x.ndim if is_foreign(x) else np.ndim(x)
+    axes = (x.ndim if is_foreign(x) else np.ndim(x)) - (channel_axis is not None)
     if axes not in (1, 2, 3):
+        beside = "" if channel_axis is None else f" beside channel_axis={channel_axis}"
         raise ValueError(
-            f"x must have one axis (a signal), two (an image) or three (a volume), got shape {np.shape(x)}; for a "
-            "batch use WaveletDenoiser."
+            f"x must have one axis (a signal), two (an image) or three (a volume){beside}, got shape {np.shape(x)}; "
+            "for a batch use WaveletDenoiser."
         )
-    shape = np.shape(x)
-    if axes == 3 and shape[2] in CHANNELS and min(shape[:2]) > 4 * shape[2]:
-        warn(
-            f"x of shape {tuple(shape)} is taken for a volume; for a colour image denoise x[:, :, k] of each channel, "
-            "whose colours are not neighbours as samples of a volume are."
-        )
-    denoiser = WaveletDenoiser(wavelet, prior, level, noise_variance, shifts, axes, boundary)
+    denoiser = WaveletDenoiser(wavelet, prior, level, noise_variance, shifts, axes, boundary, channel_axis)
     return denoiser.fit_transform(x if is_foreign(x) else np.asanyarray(x), return_std=return_std)

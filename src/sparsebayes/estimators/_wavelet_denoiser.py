@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -11,25 +10,22 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sparsebayes._array import is_foreign, to_numpy
 from sparsebayes._checks import require_whole
 from sparsebayes.estimators._dask import refuse_dask
 from sparsebayes.estimators._fitted import all_or_nothing, beside_inputs
 from sparsebayes.estimators._levels import summary_of_levels
 from sparsebayes.estimators._representation import FittedRepresentation
+from sparsebayes.estimators._signal_batch import SignalBatch, warn_of_an_image
 from sparsebayes.estimators._summaries import MOST_ROWS
 from sparsebayes.priors import Prior, as_prior
 from sparsebayes.rows.sources import is_dask
-from sparsebayes.signals.denoise import BOUNDARIES, SignalDenoiser
+from sparsebayes.signals.denoise import BOUNDARIES, Denoised, SignalDenoiser
 from sparsebayes.signals.shrinkage import Shrinkage
 from sparsebayes.signals.wavelet_transform import WaveletOperator
-from sparsebayes.solvers.regression import checked_variance
 from sparsebayes.summaries import Summary
 
 AUTOMATIC = "auto"
 NOT_LAZY = "fit estimates what it publishes from signals in memory, and X is a Dask collection, which transform takes"
-MANY_ROWS = 32  # from which on a table may be an image
-SQUARE = 2  # largest ratio of the sides of what may be an image
 
 
 def _had_columns(denoiser: WaveletDenoiser) -> bool:
@@ -60,8 +56,8 @@ class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, FittedRepresentati
         shifts=0 that is the method of SE07.
     level : int, optional
         How often each axis is halved; by default log2(n) − 3 times for an axis of n samples.
-    noise_variance : float, optional
-        σ² if it is known; None estimates it.
+    noise_variance : float or array of shape (n_channels,), optional
+        σ² if it is known, with `channel_axis` also one for each channel; None estimates it.
     shifts : int, default=64
         With k > 1 the average over k circular shifts of the signal (cycle spinning), which removes artefacts
         of where the wavelets happen to lie; at most as many shifts as there are. The noise and the constants
@@ -78,6 +74,11 @@ class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, FittedRepresentati
         length is odd; `coef_`, `mean_` and `n_active_` are those of the padded signal. "periodic" continues
         it from its other end, which suits signals whose ends meet [SE07]: a jump from one to the other is
         smeared over both.
+    channel_axis : int, optional
+        Which axis of one signal its channels are, such as the colours of an image: -1 for the last. Every channel is
+        denoised on its own, with a noise of its own. One signal then has `ndim` axes and that of the channels, and a
+        batch one more, along its first axis: a colour image of shape (height, width, 3) takes ndim=2 and
+        channel_axis=-1. None for signals without channels.
 
     Attributes
     ----------
@@ -99,6 +100,9 @@ class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, FittedRepresentati
 
     Notes
     -----
+    With `channel_axis` every channel counts as a signal in the attributes: of three colours `noise_variance_` has
+    three entries, and of a batch of images those of the first image come first.
+
     NaN marks a missing sample. It is filled in by EM: the expectation of a missing sample is the denoised
     signal there, and the signal so completed is denoised again, until nothing moves. The noise is then
     estimated from wavelets of the finest level that lie on observed samples, under every prior, and the error
@@ -124,10 +128,11 @@ class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, FittedRepresentati
     wavelet: str = "sym8"
     prior: str | Prior = "auto"
     level: int | None = None
-    noise_variance: float | None = None
+    noise_variance: Any = None
     shifts: int = 64
     ndim: int = 1
     boundary: str = "symmetric"
+    channel_axis: int | None = None
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -146,9 +151,10 @@ class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, FittedRepresentati
             The fitted estimator.
         """
         refuse_dask(X, NOT_LAZY)
-        signals, single, denoiser = self._prepared(X)
-        _warn_of_an_image(X, self.ndim)
-        self._publish(X, single, denoiser, [denoiser.shrink(signal) for signal in signals])
+        batch, denoisers = self._prepared(X)
+        warn_of_an_image(X, self.ndim, self.channel_axis)
+        found = [each.shrink(signal) for each, signal in zip(denoisers, batch.signals, strict=True)]
+        self._publish(X, batch, denoisers, found)
         return self
 
     def transform(self, X: Any, return_std: bool = False) -> Any:
@@ -179,11 +185,10 @@ class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, FittedRepresentati
             from sparsebayes.distributed import transform_lazily
 
             return transform_lazily(self, X, return_std)
-        signals, single, denoiser = self._prepared(X)
-        if not single and getattr(self, "n_features_in_", None) == signals.shape[-1]:
+        batch, denoisers = self._prepared(X)
+        if batch.many and getattr(self, "n_features_in_", None) == batch.signals.shape[-1]:
             validate_data(self, X, reset=False, skip_check_array=True)
-        found = [denoiser.denoise(signal, return_std) for signal in signals]
-        return beside_inputs(_collected(found, single), X)
+        return beside_inputs(_collected(_denoised(batch, denoisers, return_std), batch), X)
 
     @all_or_nothing
     def fit_transform(self, X: Any, y: Any = None, return_std: bool = False) -> Any:
@@ -206,11 +211,11 @@ class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, FittedRepresentati
             Only with `return_std`.
         """
         refuse_dask(X, NOT_LAZY)
-        signals, single, denoiser = self._prepared(X)
-        _warn_of_an_image(X, self.ndim, stacklevel=5)  # scikit-learn wraps this method
-        found = [denoiser.denoise(signal, return_std) for signal in signals]
-        self._publish(X, single, denoiser, [shrunk for _, _, shrunk in found])
-        return beside_inputs(_collected(found, single), X)
+        batch, denoisers = self._prepared(X)
+        warn_of_an_image(X, self.ndim, self.channel_axis)
+        found = _denoised(batch, denoisers, return_std)
+        self._publish(X, batch, denoisers, [shrunk for _, _, shrunk in found])
+        return beside_inputs(_collected(found, batch), X)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -260,95 +265,51 @@ class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, FittedRepresentati
         """
         return self.summary(None).to_frame()
 
-    def _prepared(self, X: Any) -> tuple[np.ndarray, bool, SignalDenoiser]:
-        """The signals as a batch, whether X is a single one, and what denoises them; all of it checked."""
+    def _prepared(self, X: Any) -> tuple[SignalBatch, list[SignalDenoiser]]:
+        """The signals as a batch, and what denoises each of them; all of it checked."""
         if self.ndim not in (1, 2, 3):
             raise ValueError(f"ndim must be 1, 2 or 3, got {self.ndim!r}.")
         require_whole(self.shifts, "shifts", 0)
-        variance = checked_variance(self.noise_variance, "noise_variance")
         if not (isinstance(self.boundary, str) and self.boundary in BOUNDARIES):
             raise ValueError(f"boundary must be one of {list(BOUNDARIES)}, got {self.boundary!r}.")
         automatic = isinstance(self.prior, str) and self.prior == AUTOMATIC
         prior = None if automatic else as_prior(self.prior, also=(AUTOMATIC,))
-        signals, single = _signals(X, self.ndim)
-        operator = WaveletOperator(signals.shape[1:], self.wavelet, self.level)
-        if variance is None and not any(band.kind for band in operator.bands):
+        batch = SignalBatch.of(X, self.ndim, self.channel_axis)
+        variances = batch.variances(self.noise_variance)
+        shape = batch.signals.shape[1:]
+        operator = WaveletOperator(shape, self.wavelet, self.level)
+        if self.noise_variance is None and not any(band.kind for band in operator.bands):
             raise ValueError(
-                f"X holds signals of shape {signals.shape[1:]}, which with level={self.level!r} have no "
+                f"X holds signals of shape {shape}, which with level={self.level!r} have no "
                 "wavelet coefficients to estimate the noise from; give noise_variance, longer signals, or, "
                 "for one signal that is a column, X.ravel()."
             )
-        denoiser = SignalDenoiser(operator, prior, variance, int(self.shifts))
-        return signals, single, denoiser.padded() if self.boundary == "symmetric" else denoiser
+        denoiser = SignalDenoiser(operator, prior, None, int(self.shifts))
+        padded = denoiser.padded() if self.boundary == "symmetric" else denoiser
+        return batch, [replace(padded, noise_variance=variance) for variance in variances]
 
-    def _publish(self, X: Any, single: bool, denoiser: SignalDenoiser, found: list[Shrinkage]) -> None:
+    def _publish(self, X: Any, batch: SignalBatch, denoisers: list[SignalDenoiser], found: list[Shrinkage]) -> None:
         """Set the attributes; the names of the samples only for a table that has one signal per row."""
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self, name):
                 delattr(self, name)
-        if self.ndim == 1 and not single:
+        if self.ndim == 1 and batch.many and batch.channels is None:
             validate_data(self, X, reset=True, skip_check_array=True)
-        pick = (lambda values: values[0]) if single else np.asarray
+        pick = (lambda values: values[0]) if batch.single else np.asarray
         self.noise_variance_ = pick([each.noise_variance for each in found])
         self.n_active_ = pick([each.n_active for each in found])
         self.coef_ = pick([each.coef for each in found])
         self.mean_ = pick([each.signal_mean for each in found])
-        self.bands_ = denoiser.operator.bands
+        self.bands_ = denoisers[0].operator.bands
         self.c_ = pick([each.constants for each in found])
 
 
-def _signals(X: Any, ndim: int) -> tuple[np.ndarray, bool]:
-    """X as a batch of float64 signals of `ndim` axes, and whether it is a single one."""
-    if np.ma.isMaskedArray(X):
-        raise ValueError(
-            "X must not be a masked array; give X.filled(numpy.nan), in which NaN marks the missing samples."
-        )
-    values = to_numpy(X) if is_foreign(X) else np.asarray(X)  # PyWavelets works on the host
-    if values.dtype.kind not in "biuf":
-        raise ValueError(f"X must hold real numbers, got an array of dtype {values.dtype}.")
-    if values.ndim not in (ndim, ndim + 1):
-        raise ValueError(
-            f"X must have {ndim} axes (one signal) or {ndim + 1} (a batch) with ndim={ndim}, got shape "
-            f"{values.shape}; set ndim to the number of axes of one signal."
-        )
-    if not values.size:
-        raise ValueError(f"X must have at least one sample, got shape {values.shape}.")
-    values = values.astype(np.float64, copy=False)
-    single = values.ndim == ndim
-    signals = values[None] if single else values
-    if not np.isfinite(values).all():
-        _check_gaps(signals, single)
-    return signals, single
+def _denoised(batch: SignalBatch, denoisers: list[SignalDenoiser], return_std: bool) -> list[Denoised]:
+    return [each.denoise(signal, return_std) for each, signal in zip(denoisers, batch.signals, strict=True)]
 
 
-def _check_gaps(signals: np.ndarray, single: bool) -> None:
-    """ValueError if a sample is infinite, or if a signal has no sample at all."""
-    infinite = np.isinf(signals)
-    if infinite.any():
-        place = tuple(int(k[0]) for k in np.nonzero(infinite))[single:]
-        raise ValueError(f"X must hold finite numbers, or NaN for missing samples, got infinity at index {place}.")
-    empty = np.isnan(signals).all(axis=tuple(range(1, signals.ndim)))
-    if empty.any():
-        which = "" if single else f" in signal {int(empty.argmax())}"
-        raise ValueError(f"X must have at least one sample that is not NaN, got none{which}; leave that out.")
-
-
-def _warn_of_an_image(X: Any, ndim: int, stacklevel: int = 4) -> None:
-    """Warn if a batch of signals has the shape of an image, and no names of columns."""
-    shape = np.shape(X)
-    if ndim != 1 or len(shape) != 2 or hasattr(X, "columns"):
-        return
-    if shape[0] >= MANY_ROWS and max(shape) <= SQUARE * min(shape):
-        warnings.warn(
-            f"X of shape {shape} is denoised as {shape[0]} separate signals of {shape[1]} samples, since ndim=1; if it "
-            "is an image, use sparsebayes.denoise(X) or WaveletDenoiser(ndim=2).",
-            UserWarning,
-            stacklevel=stacklevel,
-        )
-
-
-def _collected(found: list[tuple[np.ndarray, np.ndarray | None, Shrinkage]], single: bool) -> Any:
-    """The denoised signals as one array; with standard deviations, two arrays."""
+def _collected(found: list[Denoised], batch: SignalBatch) -> Any:
+    """The denoised signals in the shape of X; with standard deviations, two arrays."""
     means, stds, _ = zip(*found, strict=True)
-    mean, std = (each[0] if single or each[0] is None else np.stack(each) for each in (means, stds))
-    return mean if std is None else (mean, std)
+    mean = batch.restored(means)
+    return mean if stds[0] is None else (mean, batch.restored(stds))

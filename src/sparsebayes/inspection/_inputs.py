@@ -92,3 +92,12 @@ def circle_heights(
     near = SAME * np.ptp(X, axis=0)  # vectors of a pipeline are rounded
     same = (np.abs(X[None, :, :] - vectors[:, None, :]) <= near).all(axis=2)
     return np.where(same.any(axis=1), of_data[same.argmax(axis=1)], on_curve)
+
+
+def refuse_channels(channel_axis: int | None) -> None:
+    """ValueError if signals have channels, which are drawn one by one."""
+    if channel_axis is not None:
+        raise ValueError(
+            f"channel_axis must be None to draw, got {channel_axis}; draw one channel, such as x[..., 0], denoised "
+            "with channel_axis=None."
+        )

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sparsebayes.estimators import denoise
-from sparsebayes.inspection._inputs import as_numbers
+from sparsebayes.inspection._inputs import as_numbers, refuse_channels
 from sparsebayes.inspection._matplotlib import BAND, BLUE, GREY, ORANGE, axes_or_new, legend_above, row_of_axes
 
 DOTS = 2000  # samples of a signal from which on they are joined by a thin line
@@ -71,6 +71,7 @@ class DenoisingDisplay:
         DenoisingDisplay
             The display, drawn.
         """
+        refuse_channels(options.get("channel_axis"))
         noisy = _drawable(x)
         return cls(noisy, *denoise(noisy, **options, return_std=True)).plot(ax)
 
@@ -98,6 +99,7 @@ class DenoisingDisplay:
                 f"{cls.__name__} needs a WaveletDenoiser, or another estimator with transform(X, return_std=True), got "
                 f"{type(estimator).__name__}."
             )
+        refuse_channels(getattr(estimator, "channel_axis", None))
         noisy = _drawable(X)
         ndim = getattr(estimator, "ndim", noisy.ndim)
         if noisy.ndim != ndim:

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sparsebayes.estimators import WaveletDenoiser
+from sparsebayes.inspection._inputs import refuse_channels
 from sparsebayes.inspection._matplotlib import BLACK, GREY, axes_or_new, legend_beside, pyplot_module
 
 WIDEST = 8.0  # standard deviations of the noise that are drawn; larger coefficients are kept almost whole
@@ -64,6 +65,7 @@ class ShrinkageDisplay:
         ShrinkageDisplay
             The display, drawn.
         """
+        refuse_channels(options.get("channel_axis"))
         values = np.asarray(x, dtype=np.float64)
         return cls.from_estimator(WaveletDenoiser(ndim=values.ndim, **options).fit(values), values, ax=ax)
 
@@ -88,10 +90,11 @@ class ShrinkageDisplay:
         check_is_fitted(estimator)
         if not isinstance(estimator, WaveletDenoiser):
             raise ValueError(f"{cls.__name__} needs a WaveletDenoiser, got {type(estimator).__name__}.")
-        signals, single, denoiser = estimator._prepared(X)
-        if not single:
+        refuse_channels(estimator.channel_axis)
+        batch, (denoiser, *_) = estimator._prepared(X)
+        if not batch.single:
             raise ValueError(f"X must be one signal with {estimator.ndim} axes to be drawn, got shape {np.shape(X)}.")
-        shrunk = denoiser.shrink(signals[0])
+        shrunk = denoiser.shrink(batch.signals[0])
         level = np.empty(len(shrunk.w), dtype=int)
         for band in denoiser.operator.bands:
             level[band.where] = band.level if band.kind else AVERAGES

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from functools import partial
 from typing import Any
 
@@ -160,8 +161,12 @@ def path(subject: Subject) -> list[str]:
 def signals(subject: Subject) -> list[str]:
     """A denoised signal or image, the first one of several."""
     model, X = subject.model, np.asarray(subject.X, dtype=np.float64)
-    single = X.ndim == model.ndim
+    channels = model.channel_axis is not None
+    single = X.ndim == model.ndim + channels
     signal, of = (X, "") if single else (X[0], f"The first of {len(X)} signals. ")
+    if channels:
+        of += f"The first of {signal.shape[model.channel_axis]} channels. "
+        model, signal = _of_first_channel(model), np.take(signal, 0, axis=model.channel_axis)
     caption = {
         1: "Noisy samples, the denoised signal and ± 2 posterior standard deviations.",
         2: "The noisy image, the denoised one in the same grey scale, and the posterior standard deviation.",
@@ -174,6 +179,13 @@ def signals(subject: Subject) -> list[str]:
         picture(of + caption[model.ndim], partial(DenoisingDisplay.from_estimator, model, signal)),
         picture(of + shrinkage, partial(ShrinkageDisplay.from_estimator, model, signal)),
     ]
+
+
+def _of_first_channel(model: Any) -> Any:
+    """A denoiser of the first channel of the signals that a denoiser takes."""
+    single = copy(model)
+    known = model.noise_variance
+    return single.set_params(channel_axis=None, noise_variance=known if np.ndim(known) == 0 else known[0])
 
 
 def _kinds(subject: Subject) -> list[tuple[str, dict[str, Any]]]:
