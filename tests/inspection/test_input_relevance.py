@@ -51,6 +51,19 @@ def test_one_width_has_no_second_panel_and_inputs_are_cut():
     assert alone.points_ == []
 
 
+def test_labels_lie_within_the_figure_beside_long_names():
+    names = np.array([f"an input with a name that is very long {k}" for k in range(30)], dtype=object)
+    scales = np.logspace(0, 3, 30)[None]
+    display = InputRelevanceDisplay(names, np.linspace(1, 0, 30), scales, ["kernel"]).plot()
+    for panel in display.ax_:  # as in a report, in which every panel is a picture of its own
+        panel.tick_params(labelleft=True)
+    display.figure_.canvas.draw()
+    for panel in display.ax_:
+        label = panel.xaxis.label.get_window_extent()
+        assert panel.get_tightbbox().x0 <= label.x0
+        assert 0 <= label.x0 < label.x1 <= display.figure_.bbox.x1
+
+
 def test_a_pipeline_names_its_inputs():
     X = models.table(models.inputs(50))
     model = make_pipeline(StandardScaler(), RelevanceVectorRegressor(gamma="ard"))

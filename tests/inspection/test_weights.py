@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import display_models as models
 import numpy as np
 import pytest
@@ -35,6 +37,15 @@ def test_weights_of_a_regressor_are_those_of_the_posterior(kind):
     assert (np.diff(np.abs(display.mean)) <= 0).all()
     if kind == "columns":
         assert set(display.names) <= set(models.NAMES)
+
+
+@pytest.mark.parametrize("size", [1e-6, 1.0, 5e3, 5e5, 5e12])
+def test_numbers_below_the_axis_do_not_touch(size):
+    names = np.array([f"a column with a name that is very long {k}" for k in range(3)])
+    display = WeightsDisplay(names, size * np.array([-1.0, 0.8, 0.1]), 0.1 * size * np.ones(3)).plot()
+    display.figure_.canvas.draw()
+    texts = [each.get_window_extent() for each in display.ax_.get_xticklabels()]
+    assert all(right.x0 - left.x1 > 8 for left, right in pairwise(texts))
 
 
 def test_order_by_standard_deviations():

@@ -133,7 +133,7 @@ class InputRelevanceDisplay:
         self.bars_ = ax.barh(np.arange(shown), self.relevance[:shown], height=0.7, color=BLUE)
         self._name_inputs(ax, shown)
         left_out = len(self.names) - shown
-        ax.set(xlabel="relevance" + (f"; {left_out} more not shown" if left_out else ""))
+        ax.set(xlabel="relevance" + (f"\n{left_out} more not shown" if left_out else ""))
         ax.set_xlim(left=0.0)
 
     def _plot_length_scales(self, ax: Any, shown: int, named: bool) -> None:
@@ -144,7 +144,7 @@ class InputRelevanceDisplay:
         drawn = self.length_scales[:, :shown]
         low, high = np.log10(np.nanmin(drawn)), np.log10(np.nanmax(drawn))
         ends = 10.0 ** np.asarray([np.floor(low - 0.1), np.ceil(high + 0.1)])
-        ax.set(xlabel=f"length scale ({self.unit})", xscale="log", xlim=ends)
+        ax.set(xlabel=f"length scale\n({self.unit})", xscale="log", xlim=ends)
         ax.grid(axis="y", lw=0.5, alpha=0.5)
         if named:
             self._name_inputs(ax, shown)

@@ -122,7 +122,8 @@ class WeightsDisplay:
         if not shown:
             note(ax, "no functions selected")
         left_out = len(self.mean) - shown
-        ax.locator_params(axis="x", nbins=7)
+        ax.locator_params(axis="x", nbins=6)
+        ax.ticklabel_format(axis="x", scilimits=(-3, 4))
         ax.set_xlabel(self.label + f" (± {BAND:g} std)" + (f"; {left_out} more not shown" if left_out else ""))
         return self
 
