@@ -240,3 +240,12 @@ def test_a_target_of_text_that_is_no_class_is_refused(cli, frame, form, reason):
     frame.to_csv("t.csv", index=False)
     asked = ("--task", "classification", "--kernel", "none", "--drop", "label")
     assert cli("fit", "t.csv", "--target", "price", "-o", "m.sbm", *asked).code == 0
+
+
+def test_a_cut_summary_names_no_option_of_python(cli, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 40))
+    pd.DataFrame(X).assign(y=X @ rng.standard_normal(40)).to_csv(tmp_path / "wide.csv", index=False)
+    found = cli("fit", "wide.csv", "--target", "y", "--kernel", "none", "-o", "m.sbm")
+    assert "more of smaller Δ evidence" in found.out
+    assert "max_rows" not in found.out

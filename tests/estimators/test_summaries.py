@@ -307,6 +307,12 @@ def test_thresholds_of_a_denoiser(prior):
         np.testing.assert_array_equal(model.coef_[band.where] != 0, np.abs(w[band.where]) > threshold)
 
 
+def test_the_letters_of_levels_are_explained_where_there_are_any():
+    words = '"d" has differences along it, "a" averages'
+    assert words in str(_model("images").summary())
+    assert words not in str(_model("denoiser").summary())
+
+
 # the ways to show it
 
 
@@ -447,6 +453,9 @@ def test_long_tables_are_cut():
     assert set(cut.shown) == set(np.argsort(-losses)[:2])
     assert f"… and {len(losses) - 2} more of smaller" in str(cut)
     assert " more of smaller" not in str(whole)
+    assert "summary(max_rows=None) shows all rows" in str(cut)
+    assert "max_rows" not in str(whole) + str(cut.for_readers())
+    assert f"… and {len(losses) - 2} more of smaller" in str(cut.for_readers())
     pd.testing.assert_frame_equal(cut.to_frame(), whole.to_frame())
 
 

@@ -141,6 +141,7 @@ def test_a_page_is_whole_and_asks_for_nothing(kind):
     assert "Not computed" not in page.text
     assert page.tags.count("img") >= 2
     assert " nan " not in page.text.lower()
+    assert "max_rows" not in page.text
 
 
 def test_evil_text_is_escaped():

@@ -114,7 +114,7 @@ def estimator_of(arguments: Any, classify: bool) -> Any:
 def describe(model: Pipeline, task: Task, console: Console) -> None:
     """Print the summary of a fitted pipeline, and put its figures into the JSON object."""
     encoder, estimator = model[0], model[-1]
-    summary = estimator.summary()
+    summary = estimator.summary().for_readers()
     console.text(str(summary))
     console.put(
         task=task.name,

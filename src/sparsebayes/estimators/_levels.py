@@ -12,7 +12,7 @@ from sparsebayes.estimators._facts import listed
 from sparsebayes.estimators._representation import kept
 from sparsebayes.estimators._summaries import MOST_ROWS, check_options
 from sparsebayes.priors import Smoothness, as_prior
-from sparsebayes.summaries import Column, Summary
+from sparsebayes.summaries import ALL_ROWS, Column, Summary
 from sparsebayes.summaries.numbers import share, significant
 
 AUTOMATIC = "auto"
@@ -38,7 +38,13 @@ def summary_of_levels(model: Any, max_rows: int | None = MOST_ROWS) -> Summary:
         columns.insert(0, Column("signal", "signal", np.repeat(signals, len(bands))))
     rows = len(signals) * len(bands)
     shown = np.arange(rows if max_rows is None else min(rows, max_rows))
-    return Summary(type(model).__name__, _facts(model, noise), tuple(columns), _notes(rows, len(shown)), shown)
+    return Summary(
+        type(model).__name__,
+        _facts(model, noise),
+        tuple(columns),
+        _notes(rows, len(shown), len(bands[0].shape) > 1),
+        shown,
+    )
 
 
 def _squared_thresholds(model: Any, n: int) -> np.ndarray:
@@ -68,7 +74,10 @@ def _facts(model: Any, noise: np.ndarray) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _notes(rows: int, shown: int) -> tuple[str, ...]:
-    cut = [f"… and {rows - shown} more (max_rows=None shows all)"] if shown < rows else []
+def _notes(rows: int, shown: int, several_axes: bool) -> tuple[str, ...]:
+    cut = [f"… and {rows - shown} more", ALL_ROWS] if shown < rows else []
     meaning = "threshold: the size up to which a coefficient is set to zero; 0 if all are kept, — if it is unknown"
-    return (*cut, "level 1 is the finest", meaning, "energy: the share of the squares of the denoised coefficients")
+    letters = "level 1 is the finest"
+    if several_axes:
+        letters += '; a letter for each axis: "d" has differences along it, "a" averages'
+    return (*cut, letters, meaning, "energy: the share of the squares of the denoised coefficients")

@@ -15,7 +15,7 @@ from sparsebayes.estimators._fitted import model_on_host
 from sparsebayes.estimators._names import names_of_inputs
 from sparsebayes.estimators._validation import is_gaussian
 from sparsebayes.estimators._weights import Weights
-from sparsebayes.summaries import Column, Summary
+from sparsebayes.summaries import ALL_ROWS, Column, Summary
 from sparsebayes.summaries.numbers import nats, share
 
 LEVEL, MOST_ROWS = 0.95, 30
@@ -115,7 +115,7 @@ def _notes(model: Any, weights: Weights, missing: int) -> list[str]:
     if not len(weights.mean):
         return ["No function was selected."]
     exact = _is_gaussian(model)
-    notes = [f"… and {missing} more of smaller Δ evidence (max_rows=None shows all)"] if missing else []
+    notes = [f"… and {missing} more of smaller Δ evidence", ALL_ROWS] if missing else []
     notes.append(MEANING + ("" if exact else ", in Laplace's approximation at its mode"))
     notes.append("γ: how well the data determine the weight, from 0 (not at all) to 1")
     if hasattr(model, "kernel") and isinstance(model.kernel, str) and not hasattr(model, "support_"):

@@ -50,8 +50,8 @@ def kind_of(model: Any) -> str:
 def summary_of_subject(subject: Subject) -> Summary:
     """The summary of the model, its functions named after the columns that it was given."""
     if subject.is_denoiser or hasattr(subject.model, "feature_names_in_"):
-        return subject.model.summary()
-    return subject.model.summary(input_features=subject.fitted.input_names())
+        return subject.model.summary().for_readers()
+    return subject.model.summary(input_features=subject.fitted.input_names()).for_readers()
 
 
 def card_section(subject: Subject, summary: Summary) -> Section:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from sparsebayes.summaries.hypertext import as_html
 from sparsebayes.summaries.latex import as_latex
 from sparsebayes.summaries.numbers import plain, rounded
 from sparsebayes.summaries.text import as_text
+
+ALL_ROWS = "summary(max_rows=None) shows all rows"  # a note for those who call it
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +95,16 @@ class Summary:
 
     def _repr_html_(self) -> str:
         return as_html(self)
+
+    def for_readers(self) -> Self:
+        """The same for people who cannot ask for more rows, such as readers of a report.
+
+        Returns
+        -------
+        Summary
+            Without the note on `max_rows`.
+        """
+        return replace(self, notes=tuple(note for note in self.notes if note != ALL_ROWS))
 
     def cells(self) -> list[tuple[Column, list[str]]]:
         """The columns with the text of the rows that are shown."""
