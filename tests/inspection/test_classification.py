@@ -237,5 +237,5 @@ def test_bad_input_is_named():
 def test_without_matplotlib_the_error_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     model, X, y = fitted(2, 2)
-    with pytest.raises(ImportError, match=r"pip install sparsebayes\[plot\]"):
+    with pytest.raises(ImportError, match=r"pip install 'sparsebayes\[plot\]'"):
         ClassificationDisplay.from_estimator(model, X, y)

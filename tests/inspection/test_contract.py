@@ -205,5 +205,5 @@ def test_arrays_on_a_device_are_drawn(Display, fitted_there, pytestconfig):
 def test_without_matplotlib_the_error_names_the_extra(case, monkeypatch):
     Display, model, arguments, _ = case
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(ImportError, match=r"pip install sparsebayes\[plot\]"):
+    with pytest.raises(ImportError, match=r"pip install 'sparsebayes\[plot\]'"):
         Display.from_estimator(model, *arguments)

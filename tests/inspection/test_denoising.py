@@ -125,5 +125,5 @@ def test_bad_input_is_named():
 
 def test_matplotlib_is_needed_only_to_draw(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(ImportError, match=r"pip install sparsebayes\[plot\]"):
+    with pytest.raises(ImportError, match=r"pip install 'sparsebayes\[plot\]'"):
         DenoisingDisplay.from_signal(image()[0])

@@ -159,7 +159,9 @@ def test_it_draws_where_it_is_told_to_and_again():
 
 def test_bad_input_is_named():
     model, X, y = fitted()
-    with pytest.raises(ValueError, match=r"X must have one column .* got shape \(60, 2\)"):
+    with pytest.raises(
+        ValueError, match=r"X must have one column .* got shape \(60, 2\); use PartialDependenceDisplay or Res"
+    ):
         RegressionDisplay.from_estimator(model, np.c_[X, X], y)
     with pytest.raises(ValueError, match=r"y must have 60 values, one per row of X, got shape \(59,\)"):
         RegressionDisplay.from_estimator(model, X, y[1:])
@@ -170,7 +172,7 @@ def test_bad_input_is_named():
 def test_without_matplotlib_the_error_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     model, X, y = fitted()
-    with pytest.raises(ImportError, match=r"pip install sparsebayes\[plot\]"):
+    with pytest.raises(ImportError, match=r"pip install 'sparsebayes\[plot\]'"):
         RegressionDisplay.from_estimator(model, X, y)
 
 

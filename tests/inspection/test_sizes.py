@@ -92,5 +92,5 @@ def test_bad_input_is_named(monkeypatch):
     with pytest.raises(ValueError, match="must be those of fit"):
         SparsityPathDisplay.from_estimator(model, X, y**2)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(ImportError, match=r"pip install sparsebayes\[plot\]"):
+    with pytest.raises(ImportError, match=r"pip install 'sparsebayes\[plot\]'"):
         SparsityPathDisplay.from_estimator(model, X, y)

@@ -26,14 +26,14 @@ def to_skops(x: Any, path: str) -> bytes:
         import skops.io
     except ImportError as error:
         name = type(x).__name__
-        raise ImportError(f"{path} holds a {name} of another package; to store it, {MISSING}.") from error
+        raise ImportError(f"{path} is a {name}, which is no part of sparsebayes; to store it, {MISSING}.") from error
     try:
         data: bytes = skops.io.dumps(x)
     except Exception as error:  # skops promises no kind of error
-        raise TypeError(f"{path} holds a {type(x).__name__} that skops cannot store: {reason(error)}.") from error
+        raise TypeError(f"{path} is a {type(x).__name__} that skops cannot store: {reason(error)}.") from error
     untrusted = set(skops.io.get_untrusted_types(data=data)) - set(TRUSTED)
     if untrusted:
-        raise TypeError(f"{path} holds a {type(x).__name__} with types that skops does not trust: {sorted(untrusted)}.")
+        raise TypeError(f"{path} is a {type(x).__name__} with types that skops does not trust: {sorted(untrusted)}.")
     return data
 
 

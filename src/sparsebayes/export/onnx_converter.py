@@ -32,7 +32,9 @@ def register_converters() -> None:
     try:
         from skl2onnx import update_registered_converter
     except ImportError as error:
-        raise ImportError("register_converters needs the package skl2onnx: install sparsebayes[export].") from error
+        raise ImportError(
+            "register_converters needs the package skl2onnx: pip install 'sparsebayes[export]'."
+        ) from error
     for each in REGRESSORS:
         name, options = f"SparseBayes{each.__name__}", REGRESSOR_OPTIONS
         update_registered_converter(each, name, _regressor_shapes, _convert, parser=_parsed_regressor, options=options)

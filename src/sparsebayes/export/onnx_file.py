@@ -153,5 +153,5 @@ def _onnx() -> Any:
     try:
         import onnx
     except ImportError as error:
-        raise ImportError("to_onnx needs the package onnx: install sparsebayes[export].") from error
+        raise ImportError("to_onnx needs the package onnx: pip install 'sparsebayes[export]'.") from error
     return onnx

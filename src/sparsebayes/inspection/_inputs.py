@@ -18,11 +18,15 @@ def as_numbers(values: Any) -> np.ndarray:
     return np.asarray(on_host(values), dtype=np.float64)
 
 
-def check_columns(X: Any, allowed: tuple[int, ...], words: str) -> np.ndarray:
-    """X as float64 rows; ValueError unless the number of columns is allowed, which `words` describe."""
+def check_columns(X: Any, allowed: tuple[int, ...], words: str, displays: str) -> np.ndarray:
+    """X as float64 rows; ValueError unless the number of columns is allowed, which `words` describe.
+
+    displays : which draw more columns.
+    """
     values = as_numbers(X)
     if values.ndim != 2 or values.shape[1] not in allowed or not len(values):
-        raise ValueError(f"X must have {words}, got shape {values.shape}.")
+        advice = f"; use {displays}" if values.ndim == 2 and values.shape[1] > max(allowed) else ""
+        raise ValueError(f"X must have {words}, got shape {values.shape}{advice}.")
     return values
 
 

@@ -25,7 +25,9 @@ def pyplot_module() -> Any:
     try:
         from matplotlib import pyplot
     except ImportError as error:
-        raise ImportError("Drawing needs matplotlib, which is not installed: pip install sparsebayes[plot]") from error
+        raise ImportError(
+            "Drawing needs matplotlib, which is not installed: pip install 'sparsebayes[plot]'."
+        ) from error
     return pyplot
 
 

@@ -99,7 +99,9 @@ class ClassificationDisplay:
         fitted = FittedModel.of(estimator)
         fitted.needs(cls.__name__, "a classifier with predict_proba", hasattr(fitted.whole, "predict_proba"))
         estimator = fitted.whole
-        values = check_columns(X, (1, 2), "one or two columns to be drawn")
+        values = check_columns(
+            X, (1, 2), "one or two columns to be drawn", "PartialDependenceDisplay or ReliabilityDisplay"
+        )
         inputs, classes = values.shape[1], np.asarray(on_host(estimator.classes_))
         labels = None if y is None else _labels(y, len(values), classes)
         grid = _grid(values, CURVE_GRID if inputs == 1 else FIELD_GRID)

@@ -102,7 +102,9 @@ class RegressionDisplay:
         """
         fitted = FittedModel.of(estimator)
         fitted.needs(cls.__name__, "a regressor with predict(X, return_std=True)", fitted.predicts_std())
-        rows = check_columns(X, (1,), "one column to be drawn as a curve")
+        rows = check_columns(
+            X, (1,), "one column to be drawn as a curve", "PartialDependenceDisplay or ResidualsDisplay"
+        )
         x = rows[:, 0]
         grid = np.linspace(x.min(), x.max(), GRID)
         mean, std = fitted.whole.predict(as_rows(grid[:, None], X), return_std=True)
