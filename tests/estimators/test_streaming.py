@@ -221,7 +221,7 @@ def test_rows_that_could_not_be_fitted_were_not_seen():
     for bad in ({"prior": "bayes"}, {"max_iter": 0}):
         with pytest.raises(ValueError, match="must be"):
             model.set_params(**bad).partial_fit(X[100:], y[100:])
-        model.set_params(prior="uniform", max_iter=10000)
+        model.set_params(prior="auto", max_iter=10000)
     with pytest.raises(ValueError, match="contains NaN"):
         model.partial_fit(np.full((3, 25), np.nan), y[:3])
     with pytest.raises(ValueError, match="X has 24 features, but SparseBayesRegressor is expecting 25"):
