@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_friedman1
 
 from sparsebayes import (
     DCT,
@@ -171,3 +172,13 @@ def test_beside_samples_a_noise_that_is_known_and_classes_do_well():
     options = {"kernel": Wavelet("haar") + RBF(), "prior": "ric", "gamma": "evidence"}
     assert RelevanceVectorRegressor(noise_variance=0.2, **options).fit(X, y).score(X, y) > 0.9
     assert RelevanceVectorClassifier(**options).fit(X, y > 0).score(X, y > 0) > 0.7
+
+
+def test_error_bars_stay_wide_enough_with_many_irrelevant_inputs():
+    covered = []
+    for seed in range(2):
+        X, y = make_friedman1(1120, n_features=100, noise=1.0, random_state=seed)
+        model = RelevanceVectorRegressor(gamma="ard").fit(X[:120], y[:120])
+        low, high = model.predict_interval(X[120:], level=0.95)
+        covered.append(np.mean((low < y[120:]) & (y[120:] < high)))
+    assert np.mean(covered) > 0.75

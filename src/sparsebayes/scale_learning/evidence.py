@@ -60,7 +60,7 @@ class Evidence(ABC):
     low_rank : bool
         Whether K may also be given as UUᵀ, by `subset_of_regressors`.
     drops_inputs : bool
-        Whether inputs whose scale gains less than ½ log N nats are to have no effect.
+        Whether inputs whose scale gains less than its penalty in nats are to have no effect.
     memory : ndarray, optional
         What the last evaluation has left for the next one to start from, if anything; never changed in place.
     """

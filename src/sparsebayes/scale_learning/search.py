@@ -195,27 +195,35 @@ class _Search:
     def without_irrelevant_inputs(self, best: Point) -> Point:
         """θ with the widest scale for irrelevant inputs, the other parameters maximised again.
 
-        A scale is a parameter: it has to gain ½ log N nats, its penalty by BIC. For some targets no input is dropped.
+        A scale is a parameter, and one of those of d inputs: it has to gain ½ log N nats, its penalty by BIC, or log d,
+        that of the risk inflation criterion for the choice among d, if that is more. The inputs that matter least are
+        widened a few at a time, since many irrelevant inputs together explain what none of them explains alone. For
+        some targets no input is dropped.
         """
-        if not self.evidence.drops_inputs:
-            return best
-        process, (value, theta) = self.process, best
-        penalty = 0.5 * math.log(process.evidence.total)
         movable = self.widest != self.bound.log_scales
-        inputs = np.flatnonzero(self.bound.scale_per_input & ~self.space.tied & movable).tolist()
-        alone = {k: self.climb.value(process, self._widened(theta, k)) for k in inputs}
-        irrelevant = []
-        for k in sorted(inputs, key=lambda k: -alone[k]):
-            trial = self._widened(theta, k)
-            without = self.climb.value(process, trial)
-            if without > value - penalty:
-                value, theta = without, trial
-                irrelevant.append(k)
-        if not irrelevant:
+        own = np.flatnonzero(self.bound.scale_per_input & ~self.space.tied & movable)
+        if not self.evidence.drops_inputs or not len(own):
             return best
-        bounds = self.bounds.copy()
-        bounds[irrelevant] = theta[irrelevant, None]
-        return self.climb.maximise(process, theta, self.settings.steps, bounds)
+        penalty = max(0.5 * math.log(self.process.evidence.total), math.log(len(own)))
+        kept, point, bounds = own, best, self.bounds.copy()
+        highest = best[0] - penalty * len(own)
+        while len(kept) and point[0] > highest:  # fewer scales explain no more, and may still cost less
+            theta, kept = self._without_least(point[1], kept)
+            dropped = np.setdiff1d(own, kept)
+            bounds[dropped] = theta[dropped, None]
+            point = self.climb.maximise(self.process, theta, self.settings.steps, bounds)
+            if point[0] - penalty * len(kept) > highest:
+                best, highest = point, point[0] - penalty * len(kept)
+        return best
+
+    def _without_least(self, theta: np.ndarray, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """θ with the widest scale for those of the inputs that matter least, and the inputs that are left."""
+        alone = [self.climb.value(self.process, self._widened(theta, k)) for k in kept.tolist()]
+        order = kept[np.argsort(-np.asarray(alone), kind="stable")]
+        few = max(1, int(self.settings.dropped * len(kept)))
+        changed = theta.copy()
+        changed[order[:few]] = self.widest[order[:few]]
+        return changed, np.sort(order[few:])
 
     def unless_noise(self, process: GaussianProcess, best: Point) -> Point:
         """θ, unless noise alone does about as well: then the widest start, with the least shares.

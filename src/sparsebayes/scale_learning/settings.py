@@ -38,6 +38,8 @@ class ScaleSearchSettings:
         Steps of L-BFGS: of the search, and of each start that is compared with others.
     tol : float
         Nats per row that a step of L-BFGS has to gain for another one.
+    dropped : float
+        Share of the inputs that are dropped together, where each has a scale of its own and few may matter.
     share_range : tuple of float
         Least and largest log variance of a part of f, in units of the variance of the target. Functions so wide that
         more is needed are nearly dependent, and few of them do not do what all of them together can.
@@ -72,6 +74,7 @@ class ScaleSearchSettings:
     steps: int = 60
     trial_steps: int = 20
     tol: float = 1e-6
+    dropped: float = 0.2
     share_range: tuple[float, float] = (-7.0, 8.0)
     noise_range: tuple[float, float] = (-14.0, 1.0)
     first_noise: float = 0.1
