@@ -49,6 +49,13 @@ def test_concrete_by_evidence_and_columns(load):
     assert len(kernel.relevance_) < 0.15 * len(ytr)
 
 
+def test_a_certified_maximum_that_rounding_ends_has_converged(load):
+    X, y, _, _ = load.uci("concrete", 0)
+    model = RelevanceVectorRegressor().fit(X, y)  # warnings are errors here
+    assert model.certificate_.is_local_maximum
+    assert model.converged_
+
+
 def test_ripley_with_few_vectors(load):
     # T01 has 9.3 % and 4 vectors on one subset of 100; all 250 here
     Xtr, ytr, Xte, yte = load.ripley()

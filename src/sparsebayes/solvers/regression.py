@@ -212,16 +212,20 @@ def warn_about(result: Result, monitor: FitMonitor, rows: float = math.inf) -> N
         warn(reason, ConvergenceWarning)
     explained = monitor.remarks or monitor.saturated or (result.certificate.at_noise_floor and monitor.going)
     if not result.converged and not monitor.stopped and not explained:
-        warn(_why_it_ended(monitor), ConvergenceWarning)
+        warn(_why_it_ended(monitor, result.certificate.gain_outside), ConvergenceWarning)
 
 
-def _why_it_ended(monitor: FitMonitor) -> str:
-    """Why a fit ended before it converged, and what could be done."""
+def _why_it_ended(monitor: FitMonitor, gain: float) -> str:
+    """Why a fit ended before it converged, and what could be done.
+
+    gain : nats that the best addition is predicted to gain.
+    """
     if monitor.out_of_time:
         return "The fit ran out of max_time before it converged; raise max_time or tol."
     if len(monitor.path) >= monitor.max_iter:
         return f"The fit stopped at max_iter={monitor.max_iter} iterations before it converged; raise max_iter or tol."
     return (
-        "The fit ended where rounding hides what is left to gain: some functions are the same to working precision; "
-        "use a narrower kernel (a larger gamma) or fewer columns."
+        f"The fit ended where rounding hides what is left to gain (one more function promises {gain:.1g} nats): some "
+        "functions are the same to working precision; use gamma='ard' where one width is learned, a larger gamma "
+        "where it is given, or fewer columns."
     )

@@ -18,6 +18,7 @@ from sparsebayes.solvers.active_set.exchange import best_swaps, independent, sub
 from sparsebayes.solvers.active_set.pruning import candidate_pool, joined, prune, pruned_pools
 from sparsebayes.solvers.active_set.settings import ActiveSetSettings
 from sparsebayes.solvers.annealing import better
+from sparsebayes.solvers.certificate import certify
 from sparsebayes.solvers.monitor import SATURATED
 from sparsebayes.solvers.stages import Stage
 from sparsebayes.solvers.walk import Walk
@@ -273,9 +274,10 @@ class Moves(Solver):
                 return Solution(state, False)
             state = polish(state)
             walk.note("polished", state.size, state)
-            settled = not state.scores.best_gain > walk.tol
-            if settled or state.objective <= reached:  # no higher: what is left is below working precision
-                return Solution(state, settled)
+            if not state.scores.best_gain > walk.tol:
+                return Solution(state, True)
+            if state.objective <= reached:  # no higher: what is left is below working precision
+                return Solution(state, certify(state).is_local_maximum)
             reached = state.objective
             state = self._refine(state, walk)
             stage.save(state, reached, last_swapped)
