@@ -147,3 +147,11 @@ def test_partial_fit_without_a_model_yet():
     model = SparseBayesRegressor()
     model.partial_fit(np.ones((2, 1)), [1.0, 1.0])
     assert repr(model) == "SparseBayesRegressor()"
+
+
+def test_the_number_of_outputs_is_said():
+    X = np.random.default_rng(0).uniform(size=(30, 2))
+    Y = np.stack([X.sum(1), X[:, 0] ** 2], axis=1) + 0.1 * np.random.default_rng(1).standard_normal((30, 2))
+    assert ", 2 outputs, " in repr(RelevanceVectorRegressor().fit(X, Y))
+    assert ", 2 outputs, " in repr(SparseBayesRegressor(joint=False).fit(X, Y))
+    assert "outputs" not in repr(RelevanceVectorRegressor().fit(X, Y[:, 0]))

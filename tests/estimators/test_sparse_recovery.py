@@ -178,7 +178,7 @@ def test_conventions_of_scikit_learn():
     assert model.fit(Phi, Y) is model
     assert not hasattr(clone(model), "coef_")
     size, std = len(model.support_), model.noise_variance_**0.5
-    line = f"fitted: {size} of {M} atoms, log evidence {model.log_evidence_:.2f}, noise std {std:.3g}"
+    line = f"fitted: {size} of {M} atoms, 2 outputs, log evidence {model.log_evidence_:.2f}, noise std {std:.3g}"
     assert repr(model).endswith(f"  # {line}, certified local maximum")
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.predict(), model.predict())
@@ -197,7 +197,7 @@ def test_conventions_of_scikit_learn():
         ({"groups": [0, 1]}, {}, "groups must have one label for each of 80 columns"),
         ({"max_vectors": 0}, {}, "max_vectors must be"),
         ({}, {"Phi": np.ones(3)}, "Phi must be a matrix or a linear operator"),
-        ({}, {"y": np.full(N, np.nan)}, "y contains NaN or infinity"),
+        ({}, {"y": np.full(N, np.nan)}, "y contains (NaN|infinity)"),
         ({}, {"y": np.ones((N, 2, 2)) * 1j}, "y must have one row per row of Phi"),
     ],
 )

@@ -513,3 +513,12 @@ def test_a_summary_is_exported():
     assert sparsebayes.Summary is Summary
     summary = _model("kernel").summary()
     assert replace(summary, title="other").title == "other"
+
+
+def test_a_summary_says_what_error_bars_count_beside_the_noise():
+    X = np.random.default_rng(0).uniform(size=(40, 2))
+    y = np.sin(6 * X[:, 0]) + X[:, 1] + 0.1 * np.random.default_rng(1).standard_normal(40)
+    model = RelevanceVectorRegressor().fit(X, y)
+    assert model.excess_variance_ > 0
+    assert "for functions that were not selected" in str(model.summary())
+    assert "not selected" not in str(RelevanceVectorRegressor(gamma=1.0).fit(X, y).summary())

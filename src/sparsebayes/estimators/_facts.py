@@ -35,6 +35,7 @@ def facts_of(model: Any, weights: Weights, inputs: Sequence[str]) -> Facts:
         "prior": _prior(model),
         "likelihood": _likelihood(model),
         "noise": None if classes is not None else ", ".join(noise_of_model(model)).removeprefix("noise ") or None,
+        "error bars": _error_bars(model),
         "log evidence": nats(model.log_evidence_),
         "degrees of freedom": significant(float(weights.gamma.sum())),
         "scales": _scales(model, inputs),
@@ -69,6 +70,15 @@ def _prior(model: Any) -> str:
     rows = float(_rows(model) or 0)
     named = [name for name, each in NAMED.items() if each.resolve(rows) == found]
     return f"{AUTO}: {(named or [type(found).__name__])[0]}"
+
+
+def _error_bars(model: Any) -> str | None:
+    """What error bars count beside the posterior of the weights; None if that is the noise alone."""
+    excess = float(getattr(model, "excess_variance_", 0.0) or 0.0)
+    if not excess > 0 or np.ndim(model.noise_variance_):
+        return None
+    noise, more = (significant(float(value) ** 0.5) for value in (model.noise_variance_, excess))
+    return f"noise {noise} and {more} for functions that were not selected"
 
 
 def _likelihood(model: Any) -> str | None:

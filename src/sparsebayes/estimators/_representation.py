@@ -56,11 +56,20 @@ def outcome(estimator: Any) -> str:
     estimator = model_on_host(estimator)
     words = [
         f"fitted: {selection(estimator)}",
+        *_outputs(estimator),
         f"log evidence {estimator.log_evidence_:.2f}",
         *([f"{estimator.classes_.shape[0]} classes"] if hasattr(estimator, "classes_") else noise_of_model(estimator)),
         status(estimator),
     ]
     return ", ".join(words)
+
+
+def _outputs(estimator: Any) -> list[str]:
+    """How many outputs a regression has, such as "2 outputs"; nothing for one, or for classes."""
+    mean = estimator._fitted.result.mean
+    number = sum(map(len, estimator.outputs_)) if hasattr(estimator, "outputs_") else np.shape(mean)[1:]
+    number = number if isinstance(number, int) else (number or (1,))[0]
+    return [f"{number} outputs"] if number > 1 else []
 
 
 def selection(estimator: Any) -> str:
