@@ -38,7 +38,6 @@ from sparsebayes import (
     Linear,
     LinearSpline,
     Matern,
-    Multinomial,
     MultiScale,
     Orthonormal,
     Periodic,
@@ -186,7 +185,6 @@ EXAMPLES: dict[str, Callable[[], Example]] = {
     "pipeline of a table": lambda: Example(make_pipeline(TableEncoder(), LINES()), TABLE, LINEAR),
     "transformer": lambda: Example(KERNEL(Columns(transformer=StandardScaler())), X, Y),
     "likelihoods": lambda: Example(LINES(likelihood=Bernoulli()), WIDE, (LINEAR > 0) * 1),
-    "likelihoods, three": lambda: Example(LINES(likelihood=Multinomial()), WIDE, THREE),
 }  # fmt: skip
 
 

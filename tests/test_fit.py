@@ -235,7 +235,7 @@ def test_progress_is_printed_and_a_callback_stops_the_fit(capsys):
     ("change", "words"),
     [
         ({"Phi": np.array([[1.0, np.nan]] * 5)}, "Phi contains NaN"),
-        ({"t": np.array([1, 2, np.inf, 4, 5])}, "y contains NaN or infinity"),
+        ({"t": np.array([1, 2, np.inf, 4, 5])}, "y contains (NaN|infinity)"),
         ({"t": np.arange(4.0)}, "y must have one value per row of X: X has 5 rows, but y has shape"),
         ({"Phi": np.zeros((0, 3))}, "Phi must be a matrix with rows"),
         ({"sample_weight": [1, 1, 1, 1, -1]}, "sample_weight must not be negative"),

@@ -114,9 +114,9 @@ BAD = {
     ),
     "NaN": (
         [(PHI, T), (PHI * np.nan, T)],
-        r"^Phi contains NaN or infinity in row 0; .* \(in chunk 1, ",
+        r"^Phi contains (NaN|infinity) in row 0, column [0-9]+; .* \(in chunk 1, ",
     ),
-    "NaN in t": ([(PHI, T), (PHI, T * np.nan)], r"^y contains NaN or infinity"),
+    "NaN in t": ([(PHI, T), (PHI, T * np.nan)], r"^y contains (NaN|infinity)"),
     "length": ([(PHI, T), (PHI, T[:4])], r"^y must have one value per row of X: X has 12 rows, but y has shape \(4,\)"),
     "negative": ([(PHI, T, -np.ones(12))], r"^sample_weight must not be negative"),
     "weights": ([(PHI, T, np.ones(3))], r"^sample_weight must have one value per row of X: X has 12 rows"),

@@ -216,7 +216,7 @@ class TestErrors:
     def test_values_that_are_not_finite(self, backend):
         X, y = _targets("numbers")
         X[7, 2] = np.nan
-        with pytest.raises(ValueError, match="X contains NaN or infinity in row 7"):
+        with pytest.raises(ValueError, match=r"X contains (NaN|infinity) in row 7"):
             SparseBayesRegressor().fit(backend.asarray(X), backend.asarray(y))
 
     def test_lengths_and_labels(self, backend):

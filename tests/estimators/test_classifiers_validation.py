@@ -23,9 +23,14 @@ def _with(array, value):
 
 
 BAD_DATA = {
-    "NaN in X": (_with(X, np.nan), Y, None, r"^X contains NaN or infinity in row 1; every value must be finite\.$"),
-    "NaN in y": (X, _with(Y, np.nan), None, r"^y contains NaN or infinity"),
-    "infinity in y": (X, _with(Y, np.inf), None, r"^y contains NaN or infinity"),
+    "NaN in X": (
+        _with(X, np.nan),
+        Y,
+        None,
+        r"^X contains NaN in row 1, column 1; .*Imputer or .*TableEncoder\.$",
+    ),
+    "NaN in y": (X, _with(Y, np.nan), None, r"^y contains (NaN|infinity)"),
+    "infinity in y": (X, _with(Y, np.inf), None, r"^y contains (NaN|infinity)"),
     "None in y": (X, _with(Y, None), None, r"^y has missing labels, the first in row 4; every row needs one\.$"),
     "NA in y": (X, _with(Y, pd.NA), None, r"^y has missing labels"),
     "NaT in y": (
@@ -133,7 +138,7 @@ def test_bad_queries(estimator, method):
     model = estimator().fit(X, Y)
     for bad, message in [
         (X[:, :2], r"^X has 2 features, but \w+ is expecting 3 features as input"),
-        (_with(X, np.nan), r"^X contains NaN or infinity"),
+        (_with(X, np.nan), r"^X contains (NaN|infinity)"),
         (X[:0], r"^X has 0 sample\(s\)"),
         (X[0], r"^X must have two dimensions"),
     ]:
@@ -158,3 +163,11 @@ def test_column_vector_for_y_is_taken_with_a_warning(estimator):
 def test_no_usable_column():
     with pytest.raises(ValueError, match=r"^X has no usable column"):
         SparseBayesClassifier().fit(np.ones((12, 3)), Y)
+
+
+def test_an_argument_that_predict_has_not_is_named_with_the_class():
+    model = SparseBayesClassifier().fit(X, Y)
+    with pytest.raises(
+        TypeError, match=r"^SparseBayesClassifier\.predict has no argument 'return_std', only X; .*proba"
+    ):
+        model.predict(X, return_std=True)

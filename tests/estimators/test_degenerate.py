@@ -193,11 +193,11 @@ def test_a_fit_that_fails_leaves_the_estimator_as_it_was(model, before, how):
 def test_rows_in_chunks_that_fail_leave_the_estimator_as_it_was():
     model = SparseBayesRegressor().fit(FRAME, Y)
     known = state(model)
-    with pytest.raises(ValueError, match=r"row 2; .* \(in chunk 1, which starts at row 30\)"):
+    with pytest.raises(ValueError, match=r"row 2, column 0; .* \(in chunk 1, which starts at row 30\)"):
         model.fit([(FRAME[["b", "c"]], Y), (np.where(np.arange(30) == 2, np.nan, X.T).T[:, :2], Y)])
     assert state(model) == known
     fresh = SparseBayesRegressor()
-    with pytest.raises(ValueError, match="y contains NaN or infinity in row 0"):
+    with pytest.raises(ValueError, match=r"y contains (NaN|infinity) in row 0"):
         fresh.partial_fit(X, Y * np.nan)
     assert state(fresh) == {}
     fresh.partial_fit(X[:, :2], Y)
@@ -269,10 +269,10 @@ def test_errors_name_the_row():
     bad = X.copy()
     bad[[7, 11], [1, 0]] = np.nan, np.inf
     for design, model in ((bad, RelevanceVectorRegressor()), (scipy.sparse.csc_array(bad), SparseBayesRegressor())):
-        with pytest.raises(ValueError, match=r"^X contains NaN or infinity in row 7; every value must be finite\.$"):
+        with pytest.raises(ValueError, match=r"^X contains NaN in row 7, column 1; every value must .*Imputer"):
             model.fit(design, Y)
     model = SparseBayesRegressor().fit(X, Y)
-    with sklearn.config_context(working_memory=1e-3), pytest.raises(ValueError, match="infinity in row 7;"):
+    with sklearn.config_context(working_memory=1e-3), pytest.raises(ValueError, match="NaN in row 7, column 1;"):
         model.predict(Dataset(bad))
 
 

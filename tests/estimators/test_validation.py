@@ -1,6 +1,7 @@
 """Bad input gets one clear sentence that names the argument."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse
 from sklearn.exceptions import DataConversionWarning, NotFittedError
@@ -11,6 +12,7 @@ from sparsebayes import (
     Columns,
     Gaussian,
     Laplacian,
+    Multinomial,
     Precomputed,
     RelevanceVectorRegressor,
     SparseBayesRegressor,
@@ -31,12 +33,17 @@ def _with(array, value):
 both = pytest.mark.parametrize("estimator", [RelevanceVectorRegressor, SparseBayesRegressor])
 
 BAD_DATA = {
-    "NaN in X": (_with(X, np.nan), Y, None, r"^X contains NaN or infinity in row 1; every value must be finite\.$"),
-    "infinity in X": (_with(X, np.inf), Y, None, r"^X contains NaN or infinity"),
-    "NaN in y": (X, _with(Y, np.nan), None, r"^y contains NaN or infinity in row 4; every value must be finite\.$"),
-    "infinity in y": (X, _with(Y, -np.inf), None, r"^y contains NaN or infinity"),
-    "NaN in weights": (X, Y, _with(ONES, np.nan), r"^sample_weight contains NaN or infinity"),
-    "infinity in weights": (X, Y, _with(ONES, np.inf), r"^sample_weight contains NaN or infinity"),
+    "NaN in X": (
+        _with(X, np.nan),
+        Y,
+        None,
+        r"^X contains NaN in row 1, column 1; .*Imputer or .*TableEncoder\.$",
+    ),
+    "infinity in X": (_with(X, np.inf), Y, None, r"^X contains (NaN|infinity)"),
+    "NaN in y": (X, _with(Y, np.nan), None, r"^y contains (NaN|infinity) in row 4; every value must be finite\.$"),
+    "infinity in y": (X, _with(Y, -np.inf), None, r"^y contains (NaN|infinity)"),
+    "NaN in weights": (X, Y, _with(ONES, np.nan), r"^sample_weight contains (NaN|infinity)"),
+    "infinity in weights": (X, Y, _with(ONES, np.inf), r"^sample_weight contains (NaN|infinity)"),
     "long y": (X[:3], Y[:4], None, r"^y must have one value per row of X: X has 3 rows, but y has shape \(4,\)\.$"),
     "short y": (X, Y[:4], None, r"^y must have one value per row of X: X has 12 rows, but y has shape \(4,\)\.$"),
     "three dimensions of y": (X, np.ones((12, 2, 2)), None, r"^y should be a 1d array, got .*\(12, 2, 2\)"),
@@ -182,7 +189,7 @@ def test_bad_queries(estimator):
     model = estimator(noise_variance=0.01).fit(X, Y)
     for bad, message in [
         (X[:, :2], r"^X has 2 features, but \w+ is expecting 3 features as input"),
-        (_with(X, np.nan), r"^X contains NaN or infinity"),
+        (_with(X, np.nan), r"^X contains (NaN|infinity)"),
         (X[:0], r"^X has 0 sample\(s\)"),
         (X[0], r"^X must have two dimensions"),
     ]:
@@ -202,7 +209,7 @@ def test_sparse_input_is_refused_where_kernels_need_rows(container):
 
 
 def test_non_finite_entries_of_a_sparse_matrix():
-    with pytest.raises(ValueError, match=r"^X contains NaN or infinity"):
+    with pytest.raises(ValueError, match=r"^X contains (NaN|infinity)"):
         SparseBayesRegressor().fit(scipy.sparse.csr_array(_with(X, np.nan)), Y)
 
 
@@ -223,3 +230,38 @@ def test_there_is_no_covariance_before_fit(estimator):
     assert not hasattr(estimator, "covariance_")
     with pytest.raises(AttributeError, match="no covariance_ before it is fitted"):
         estimator.covariance_  # noqa: B018
+
+
+def test_a_missing_value_is_named_by_its_column():
+    frame = pd.DataFrame(_with(X, np.nan), columns=["a", "size", "c"])
+    with pytest.raises(
+        ValueError, match=r"^X contains NaN in row 1, column 'size'; every value must be finite: fill it"
+    ):
+        RelevanceVectorRegressor().fit(frame, Y)
+    with pytest.raises(ValueError, match=r"^X contains infinity in row 1, column 1; every value must be finite\.$"):
+        RelevanceVectorRegressor().fit(_with(X, np.inf), Y)
+
+
+@pytest.mark.parametrize("dtype", ["U", "S", "O"])
+def test_text_in_an_array_is_named(dtype):
+    with pytest.raises(ValueError, match=r"^X must hold numbers, got b?'a' in column 1: .*TableEncoder"):
+        RelevanceVectorRegressor().fit(np.array([["1", "a"]] * 12).astype(dtype), Y)
+
+
+@both
+def test_complex_inputs_are_refused_in_one_sentence(estimator):
+    with pytest.raises(ValueError, match=r"^Complex data not supported: X must hold real .*columns of their own\.$"):
+        estimator().fit(X + 1j, Y)
+
+
+def test_a_word_that_is_almost_one_for_gamma_is_recognised():
+    with pytest.raises(ValueError, match=r"got 'ARD'; did you mean 'ard'\?$"):
+        RelevanceVectorRegressor(gamma="ARD").fit(X, Y)
+    with pytest.raises(ValueError, match=r"got 'wide'\.$"):
+        RelevanceVectorRegressor(gamma="wide").fit(X, Y)
+
+
+@both
+def test_a_multinomial_likelihood_of_a_regressor_is_refused(estimator):
+    with pytest.raises(ValueError, match=r"^likelihood must not be Multinomial.*Classifier"):
+        estimator(likelihood=Multinomial()).fit(X, np.arange(12) % 3)

@@ -226,7 +226,7 @@ BAD = {
     "number": (0.3, {}, r"^noise_variance of fit must have one value per row, .* got 0\.3; one σ² for all rows is"),
     "length": (np.ones(3), {}, r"^noise_variance of fit must have one value per row of X: X has 40 rows, but"),
     "zero": (np.arange(40.0)[::-1], {}, r"^noise_variance of fit must hold variances > 0, got 0 in row 39\.$"),
-    "NaN": (np.full(40, np.nan), {}, r"^noise_variance of fit contains NaN or infinity in row 0"),
+    "NaN": (np.full(40, np.nan), {}, r"^noise_variance of fit contains (NaN|infinity) in row 0"),
     "twice": (np.ones(40), {"noise_variance": 1.0}, r"^noise_variance was given twice: as a parameter"),
     "shape": (np.ones(40), {"likelihood": GeneralizedNormal(4.0)}, r"^noise_variance of fit needs Gaussian noise"),
     "parameter": (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from sparsebayes.bases import as_basis
 from sparsebayes.core.noise import Gaussian
 from sparsebayes.estimators._training import FIXED, LEARNED, learns
 from sparsebayes.fit import AUTO, MONITOR, SOLVERS, as_likelihood, check_limit, check_monitor
+from sparsebayes.laplace import Multinomial
 from sparsebayes.priors import as_prior
 from sparsebayes.solvers import as_solver
 from sparsebayes.solvers.regression import checked_variance
@@ -28,6 +30,12 @@ def check_parameters(estimator: Any) -> None:
             as_prior(each, (AUTO,)).resolve(ANY_NUMBER)
     if "likelihood" in given:
         _check_noise(given["likelihood"], given["noise_variance"])
+        if isinstance(given["likelihood"], Multinomial):
+            classifier = "RelevanceVectorClassifier" if "kernel" in given else "SparseBayesClassifier"
+            raise ValueError(
+                f"likelihood must not be Multinomial for {type(estimator).__name__}, which does not predict classes: "
+                f"use {classifier}."
+            )
         check_limit(given["max_vectors"], as_likelihood(given["likelihood"]))
     if "kernel" in given:
         _check_kernel(given)
@@ -47,5 +55,7 @@ def _check_kernel(given: dict[str, Any]) -> None:
     gamma = given["gamma"]
     if isinstance(gamma, str) and gamma not in (*FIXED, *LEARNED):
         words = ", ".join(map(repr, (*FIXED, *LEARNED)))
-        raise ValueError(f"gamma must be one of {words}, positive numbers or None, got {gamma!r}.")
+        close = get_close_matches(gamma.lower(), (*FIXED, *LEARNED), 1)
+        meant = f"; did you mean {close[0]!r}?" if close else "."
+        raise ValueError(f"gamma must be one of {words}, positive numbers or None, got {gamma!r}{meant}")
     as_basis(given["kernel"], "scale" if gamma is None or learns(gamma) else gamma, given["degree"], given["coef0"])

@@ -53,6 +53,7 @@ def check_values(estimator: BaseEstimator, X: Any, fitting: bool, least: int = 1
         values = as_floats(own(X, "X"), "X")
     elif type(X) is not np.ndarray or X.dtype != np.float64:
         formats = ["csc", "csr"] if fitting else ["csr"]  # a prediction goes through the rows
+        _refuse_complex(X)
         _refuse_text(X)
         values = check_array(
             X,
@@ -64,7 +65,7 @@ def check_values(estimator: BaseEstimator, X: Any, fitting: bool, least: int = 1
             estimator=estimator,
             input_name="X",
         )
-    require_finite(values, "X", first)
+    require_finite(values, "X", first, getattr(X, "columns", None))
     values = canonical(values) if scipy.sparse.issparse(values) else values
     _check_shape(estimator, tuple(values.shape), fitting, least, tags.pairwise)
     return values
@@ -129,23 +130,39 @@ def _refuse_inputs(estimator: Any, X: Any, sparse: bool) -> None:
         )
 
 
+def _refuse_complex(X: Any) -> None:
+    """Raise ValueError for an array of complex numbers."""
+    if getattr(getattr(X, "dtype", None), "kind", "") == "c":
+        raise ValueError(
+            "Complex data not supported: X must hold real numbers, got complex ones; give real and imaginary parts as "
+            "columns of their own."
+        )
+
+
 def _refuse_text(X: Any) -> None:
-    """Raise ValueError for a table with a column of text, naming it; other text is check_array's."""
-    if not hasattr(X, "columns") or not hasattr(X, "dtypes"):
-        return
-    for name in X.columns:
-        values = X[name]
-        if str(values.dtype) not in ("object", "str", "string", "category", "String", "Utf8"):
-            continue
-        for each in values:
-            if isinstance(each, str) and not _is_number(each):
-                raise ValueError(
-                    f"X must hold numbers, got {each!r} in column {name!r}: make numbers of text with "
-                    "sparsebayes.tables.TableEncoder, as in make_pipeline(TableEncoder(), ...)."
-                )
+    """Raise ValueError for a table or an array with a column of text, naming it; other text is check_array's."""
+    if isinstance(X, np.ndarray):
+        if X.dtype.kind in "OUS" and X.ndim == 2:
+            for number in range(X.shape[1]):
+                _refuse_text_in(X[:, number], number)
+    elif hasattr(X, "columns") and hasattr(X, "dtypes"):
+        for name in X.columns:
+            if str(X[name].dtype) in ("object", "str", "string", "category", "String", "Utf8"):
+                _refuse_text_in(X[name], name)
 
 
-def _is_number(text: str) -> bool:
+def _refuse_text_in(values: Any, column: Any) -> None:
+    """Raise ValueError for text in a column."""
+    for each in values:
+        if isinstance(each, str | bytes) and not _is_number(each):
+            text = each.item() if isinstance(each, np.generic) else each
+            raise ValueError(
+                f"X must hold numbers, got {text!r} in column {column!r}: make numbers of text with "
+                "sparsebayes.tables.TableEncoder, as in make_pipeline(TableEncoder(), ...)."
+            )
+
+
+def _is_number(text: str | bytes) -> bool:
     try:
         float(text)
     except ValueError:

@@ -223,17 +223,26 @@ def constant_of(t: Array, weights: Array | None = None) -> float | None:
     return float(xp.reshape(first, (-1,))[0]) if bool(xp.all(t == first)) else None
 
 
-def require_finite(x: Any, name: str, first: int = 0) -> None:
-    """Raise ValueError for NaN and infinity in an array or a SciPy-sparse matrix, naming the first such row.
+def require_finite(x: Any, name: str, first: int = 0, columns: Any = None) -> None:
+    """Raise ValueError for NaN and infinity in an array or a SciPy-sparse matrix, naming the first such value.
 
-    first : the number of the first row.
+    first : the number of the first row.  columns : the names of the columns, if they have any.
     """
-    values = x.data if hasattr(x, "tocoo") else x
-    if all_finite(values):
+    sparse = hasattr(x, "tocoo")
+    if all_finite(x.data if sparse else x):
         return
+    x = x.tocoo() if sparse else x
+    values = x.data if sparse else x
     bad = ~to_numpy(namespace(values).isfinite(values))
-    row = int(x.tocoo().row[bad].min()) if hasattr(x, "tocoo") else int(np.argwhere(bad)[0, 0])
-    raise ValueError(f"{name} contains NaN or infinity in row {first + row}; every value must be finite.")
+    places = np.stack([x.row[bad], x.col[bad]], axis=1) if sparse else np.argwhere(bad)
+    order = np.lexsort(places.T[::-1])
+    place, value = places[order[0]], to_numpy(values)[bad][order[0]]
+    where, found = f"row {first + place[0]}", "NaN" if np.isnan(value) else "infinity"
+    if len(place) > 1:
+        where += f", column {int(place[1]) if columns is None else str(columns[int(place[1])])!r}"
+    fill = name == "X" and found == "NaN"
+    advice = ": fill it with sklearn.impute.SimpleImputer or sparsebayes.tables.TableEncoder" if fill else ""
+    raise ValueError(f"{name} contains {found} in {where}; every value must be finite{advice}.")
 
 
 class ChunkCheck:
