@@ -522,3 +522,10 @@ def test_a_summary_says_what_error_bars_count_beside_the_noise():
     assert model.excess_variance_ > 0
     assert "for functions that were not selected" in str(model.summary())
     assert "not selected" not in str(RelevanceVectorRegressor(gamma=1.0).fit(X, y).summary())
+
+
+def test_a_summary_says_that_inputs_share_one_width():
+    X, y = np.random.default_rng(0).uniform(size=(60, 30)), np.arange(60) % 2
+    model = RelevanceVectorClassifier(gamma="ard").fit(X, y)
+    assert "one width for all inputs (own widths gained too little)" in str(model.summary())
+    assert "own widths" not in str(RelevanceVectorClassifier(gamma="evidence").fit(X, y).summary())

@@ -104,15 +104,15 @@ def fit_kernel_classifier(model: Any, X: Any, y: Any, sample_weight: Any) -> Any
     codes = sample.y[:, 0].astype(int) if sample.y.shape[1] == 1 else sample.y.argmax(axis=1)
     rows = _sampled_rows(sample, codes, encoded.total)
     identify_rows(monitor.journal, rows)
-    bound = bind_remotely(model, alike_rows(encoded), rows)
+    bound, shared = bind_remotely(model, alike_rows(encoded), rows), False
     if learns(gamma_of(model)):
-        bound = learn_for_labels(model, bound, rows, monitor)
+        bound, shared = learn_for_labels(model, bound, rows, monitor)
     remote = KernelLabels(encoded, bound.kernel, model.n_features_in_)
     likelihood = Bernoulli() if len(classes.labels) == 2 else Multinomial()
     result = classes.restored(_fitted_model(model, remote, monitor, likelihood=likelihood))
     centres = remote.known.X[result.active]
     candidates, fitted = _selected(bound, centres, first_rows(encoded.rows, centres), result, encoded.total)
-    more, shares = scales_of_labels(model, bound, fitted, rows), encoded.classes.weights
+    more, shares = scales_of_labels(model, bound, fitted, rows, shared), encoded.classes.weights
     fitted = replace(fitted, moderation=Moderation(None, Coverage.of(bound, rows.X, shares / shares.sum())))
     publish_classification(model, candidates, fitted, dual_coef_=fitted.of_weights(fitted.result.mean, 0.0), **more)
     return model

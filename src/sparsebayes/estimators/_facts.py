@@ -94,6 +94,8 @@ def _scales(model: Any, inputs: Sequence[str]) -> str | None:
     basis = model._fitted.basis
     values = zip(basis.scale_names, np.exp(basis.log_scales), basis.scale_per_input, strict=True)
     named = [f"{_of_input(name, inputs) if own else name} = {significant(float(value))}" for name, value, own in values]
+    if getattr(model, "_shared_scale", False):
+        return f"one width for all inputs (own widths gained too little): {listed(named)}"
     return listed(named) + (" (learned)" if hasattr(model, "scales_") and model.n_iter_ else "") if named else None
 
 

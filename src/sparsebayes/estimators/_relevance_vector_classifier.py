@@ -131,14 +131,14 @@ class RelevanceVectorClassifier(SparseClassification):
         monitor, rows = monitor_of(self), self._training_rows(X, y, sample_weight)
         identify_rows(monitor.journal, rows)
         rows, classes = self._ordered_rows(rows, kernel=True)
-        bound = bind_kernel(self, rows)
+        bound, shared = bind_kernel(self, rows), False
         if learns(gamma_of(self)):
-            bound = learn_for_labels(self, bound, rows, monitor)
+            bound, shared = learn_for_labels(self, bound, rows, monitor)
         candidates = Candidates.of(bound, rows)
         fitted = fit_labels(self, candidates, rows, classes, monitor)
         moderation = self._moderation(candidates, fitted, rows, classes)
         fitted = replace(fitted, moderation=moderation)
-        more = scales_of_labels(self, bound, fitted, rows)
+        more = scales_of_labels(self, bound, fitted, rows, shared)
         if moderation.process is not None:
             more["probability_vectors_"] = np.sort(candidates.numbers[moderation.process.functions])
         publish_classification(self, candidates, fitted, dual_coef_=fitted.of_weights(fitted.result.mean, 0.0), **more)

@@ -76,24 +76,28 @@ def scales_of_targets(
     }
 
 
-def learn_for_labels(model: Any, bound: BoundBasis, rows: Rows, monitor: FitMonitor) -> BoundBasis:
-    """The functions at their learned scales; one for each input only if each but the first gains a nat (AIC)."""
+def learn_for_labels(model: Any, bound: BoundBasis, rows: Rows, monitor: FitMonitor) -> tuple[BoundBasis, bool]:
+    """The functions at their learned scales, and whether inputs were to have their own and share one.
+
+    One for each input only if each but the first gains a nat (AIC).
+    """
     learned = learn(model, bound, rows, _evidence_of_labels(model, rows), monitor)
     more = len(learned.bound.log_scales) - len({each.parameter for each in bound.scales})
     if gamma_of(model) != "ard" or not more:
-        return learned.bound
+        return learned.bound, False
     with np.errstate(all="ignore"):  # as in `learn`, which has found these numbers to be in range
         shared = learn_scales(bound, rows.X, _evidence_of_labels(model, rows), monitor=monitor, tied=True)
     gain = learned.log_evidence - shared.log_evidence
-    return learned.bound if gain > more else shared.bound.with_scale_per_input()
+    return (learned.bound, False) if gain > more else (shared.bound.with_scale_per_input(), True)
 
 
-def scales_of_labels(model: Any, bound: BoundBasis, fitted: Fitted, rows: Rows) -> dict[str, Any]:
+def scales_of_labels(model: Any, bound: BoundBasis, fitted: Fitted, rows: Rows, shared: bool) -> dict[str, Any]:
     """The fitted attributes of a classifier that say something of scales; none if it has not learned any."""
     if not learns(gamma_of(model)):
         return {}
     weights = fitted.of_weights(fitted.result.mean, 0.0)
     return {
+        "_shared_scale": shared,
         "scales_": np.exp(bound.log_scales),
         "input_relevance_": input_relevance(fitted.basis, weights.T, rows.X, rows.y, rows.weights),
     }

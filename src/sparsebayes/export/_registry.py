@@ -53,6 +53,7 @@ PRIVATE: dict[str, tuple[type, ...]] = {
     "_fitted": (Fitted, Recovered),
     "_error_bars": (_error_bars.ErrorBars,),
     "_range": (TrainingRange, type(None)),
+    "_shared_scale": (bool,),
     "_sklearn_output_config": (dict,),
 }
 
