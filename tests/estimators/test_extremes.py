@@ -98,3 +98,13 @@ def test_columns_and_targets_of_very_different_sizes_are_fitted():
     result = fit(Phi[:, :3] * 1e-140, (Phi[:, 0] + 0.1 * Phi[:, 3]) * 1e100)
     assert np.isfinite(result.mean).all()
     assert np.isfinite(result.log_evidence)
+
+
+def test_functions_too_small_for_the_variances_of_their_weights_are_refused():
+    rng = np.random.default_rng(4)
+    X, y = rng.standard_normal((19, 3)), rng.standard_normal(19)
+    X[5, 1] = -6.8e147
+    with pytest.raises(
+        ValueError, match=r"^kernel='poly' has functions so small at the rows of X .*than all others\.$"
+    ):
+        RelevanceVectorRegressor("poly", degree=2).fit(X, y)

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import get_tags
 
-from sparsebayes._array import beside
+from sparsebayes._array import all_finite, beside
 from sparsebayes.bases import BoundBasis
 from sparsebayes.estimators._callbacks import reports_to_callbacks
 from sparsebayes.estimators._dask_kernels import fit_kernel_regressor
@@ -159,6 +159,7 @@ class RelevanceVectorRegressor(SparseRegression):
             candidates = Candidates.of(learned.bound, rows).without(learned.irrelevant)
             guess = learned.first_noise_variance
         result = fit_from_guess(partial(fit_candidates, self, candidates, rows, monitor), int(rows.y.shape[0]), guess)
+        _require_variances(result.covariance, self.kernel)
         fitted = Fitted.of(candidates, result, int(rows.y.shape[0]), rows.columns)
         more = scales_of_targets(self, bound, learned, fitted, rows)
         bars = self._bars(fitted, rows, learned, more["excess_variance_"])
@@ -202,3 +203,12 @@ class RelevanceVectorRegressor(SparseRegression):
             posterior = GaussianProcessPosterior.of(learned.process, learned.theta)
             return ProcessBars(posterior, fitted.result.noise_variance)
         return PosteriorBars(fitted.result, excess)
+
+
+def _require_variances(covariance: Any, kernel: Any) -> None:
+    """Raise ValueError for weights whose variances are too large to be numbers."""
+    if not all_finite(covariance.data if hasattr(covariance, "tocoo") else covariance):
+        raise ValueError(
+            f"kernel={kernel!r} has functions so small at the rows of X that the variances of their weights leave the "
+            "range of floating point: rescale X, and see that no row has a value far larger than all others."
+        )
