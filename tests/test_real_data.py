@@ -49,8 +49,9 @@ def test_concrete_by_evidence_and_columns(load):
     assert len(kernel.relevance_) < 0.15 * len(ytr)
 
 
-def test_a_certified_maximum_that_rounding_ends_has_converged(load):
-    X, y, _, _ = load.uci("concrete", 0)
+@pytest.mark.parametrize("split", range(3))
+def test_a_certified_maximum_that_rounding_ends_has_converged(load, split):
+    X, y, _, _ = load.uci("concrete", split)
     model = RelevanceVectorRegressor().fit(X, y)  # warnings are errors here
     assert model.certificate_.is_local_maximum
     assert model.converged_

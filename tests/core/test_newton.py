@@ -22,6 +22,7 @@ from sparsebayes.core.newton import (
 )
 from sparsebayes.core.noise import GaussianNoise
 from sparsebayes.core.posterior import State
+from sparsebayes.core.prior import Uniform
 from sparsebayes.priors import Gamma
 
 
@@ -450,3 +451,19 @@ def test_a_deletion_may_miss_its_prediction_by_a_millionth_of_the_objective(shar
     reached = delete_useless(extra)
     assert (reached is extra) is not deleted
     assert reached.size == (2 if deleted else 3)
+
+
+@pytest.mark.parametrize("gamma", [0.5, 4.0])
+def test_a_polish_ends_where_slopes_vanish_although_rounding_hides_the_objective(gamma):
+    # neighbours of a wide Gaussian kernel are nearly dependent: the objective jumps by far more than a step gains
+    left = []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        x = np.sort(rng.uniform(-1, 1, 300))
+        Phi = np.exp(-gamma * (x[:, None] - x[None, ::7]) ** 2)
+        problem = problem_of(Phi, np.sin(9 * x) + 0.01 * rng.standard_normal(300), Uniform())
+        first = problem.start(np.arange(problem.size), np.full(problem.size, 1e-3), 1e3)
+        state = polish(maximise_jointly(first, 1e-3))
+        gradient, hessian = gradient_and_hessian(state, noise_is_free(state))
+        left.append(0.5 * gradient @ np.linalg.solve(-hessian, gradient))
+    assert max(left) < 1e-9

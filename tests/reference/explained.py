@@ -34,6 +34,10 @@ CONSTANT_INPUT = (
     "Inputs that are constant do not count in the widths that the search for scales starts from. Log evidence before "
     "and now: {}."
 )
+OWN_WIDTHS = (
+    "Inputs with widths of their own that explain only noise are dropped a few at a time, and the others maximised "
+    "again each time. Log evidence before and now: {}."
+)
 DENOISED = (
     "With prior='auto' the noise is the smaller of two estimates, a band is taken for noise unless it says otherwise, "
     "and error bars count the wavelets that were set to zero."
@@ -69,6 +73,9 @@ EXPLAINED: dict[str, str] = {
     "real kin8nm": BATCHES,
     "gamma evidence, product": GIVEN_PERIOD,
     "gamma evidence, KernelSum": GIVEN_PERIOD,
+    "gamma ard, laplacian": OWN_WIDTHS.format("65.638, 64.895"),
+    "gamma ard, RBF + Matern": OWN_WIDTHS.format("59.3397, 59.3387"),
+    "gamma ard, RBF + Columns": OWN_WIDTHS.format("62.0319, 62.0342"),
     "classes kernel matern": SIGN.format("-30.1116, -30.1103"),
     "functional 2 classes, more columns than rows": SIGN.format("-16.09, -18.69"),
     "real power, large": ROW_ORDER.format("-6242.797, -6242.746"),

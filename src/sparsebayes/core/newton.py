@@ -34,6 +34,8 @@ class NewtonSettings:
     jump_gain : what moving a single α to its best value must gain in a polish, in nats.
     max_jumps : most such moves in a polish.
     rounding : per row, the nats by which rounding may lower the objective in a step.
+    hidden_gain : a step predicted to gain less, in nats, is judged by what it leaves to gain if the objective falls:
+        slopes are known better than the objective where functions are nearly dependent.
     """
 
     first_damping: float = 0.03
@@ -45,6 +47,7 @@ class NewtonSettings:
     jump_gain: float = 1e-7
     max_jumps: int = 50
     rounding: float = 2e-13
+    hidden_gain: float = 1e-3
 
 
 NEWTON = NewtonSettings()
@@ -117,12 +120,9 @@ def polish(state: State, settings: NewtonSettings = NEWTON) -> State:
         k = int(np.argmax(gain))
         if not gain[k] > settings.jump_gain or not math.isfinite(float(state.best_alpha[k])):
             break
-        alpha = np.where(np.arange(state.size) == k, to_numpy(state.best_alpha), to_numpy(state.alpha))
-        try:
-            jumped = state.moved(xa.asfloat64(alpha, like=state.alpha), state.beta)
-        except NotPositiveDefinite:  # functions that only a large α keeps apart
-            break
-        if jumped.objective <= state.objective:
+        way = np.where(np.arange(state.size) == k, np.log(to_numpy(state.best_alpha) / to_numpy(state.alpha)), 0.0)
+        jumped = _after(state, xa.asfloat64(way, like=state.alpha), with_noise=False)
+        if jumped is None or jumped.objective <= state.objective:  # None for functions that only a large α keeps apart
             break
         state = jumped
     return state
@@ -132,10 +132,9 @@ def _newton_step(
     state: State, damping: float, tol: float, settings: NewtonSettings
 ) -> tuple[State | None, float, float]:
     """One accepted step, the damping for the next, its predicted gain; None for one not worth taking."""
-    xp = state.problem.quadratic.xp
     with_noise = noise_is_free(state)
     gradient, hessian = gradient_and_hessian(state, with_noise)
-    scale = xp.abs(xa.diagonal(hessian)) + 1e-3
+    scale = state.problem.quadratic.xp.abs(xa.diagonal(hessian)) + 1e-3
     while damping < 1e8:
         try:
             step = xa.solve_positive(xa.add_diagonal(-hessian, damping * scale), gradient)
@@ -158,6 +157,12 @@ def _newton_step(
             # Levenberg's rule: trust the quadratic model more the better it predicted
             damping = max(damping / 10, 1e-9) if ratio > 0.75 else damping if ratio > 0.25 else 4 * damping
             return following, damping, predicted
+        if following is not None and predicted < settings.hidden_gain:
+            slope = gradient_and_hessian(following, with_noise)[0]
+            lost = state.objective - following.objective > LOST_DIGITS * (1 + abs(state.objective))
+            further = xa.solve_positive(xa.add_diagonal(-hessian, damping * scale), slope)
+            if float(slope @ further) < 0.8 * predicted and not lost:
+                return following, damping, predicted
         damping = max(8 * damping, 1e-4)
     return None, damping, 0.0
 

@@ -102,11 +102,6 @@ class State:
         return take(self.problem.unit, self.J)
 
     @cached_property
-    def power(self) -> Array:
-        """μ² (S,), summed over the outputs."""
-        return self.of_functions(xa.row_squares(self.mean))
-
-    @cached_property
     def covariance(self) -> Array:
         """Σ (S, S)."""
         return xa.lower_gram(self.inverse_factor)

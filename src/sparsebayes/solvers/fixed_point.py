@@ -16,7 +16,17 @@ from typing import Any
 import numpy as np
 from scipy.optimize import brentq
 
-from sparsebayes._array import Array, NotPositiveDefinite, asfloat64, at_least, row_inner, scaled_rows, to_numpy, total
+from sparsebayes._array import (
+    Array,
+    NotPositiveDefinite,
+    asfloat64,
+    at_least,
+    row_inner,
+    row_squares,
+    scaled_rows,
+    to_numpy,
+    total,
+)
 from sparsebayes.core.newton import polish
 from sparsebayes.core.posterior import Problem, State
 from sparsebayes.core.solver import Effort, Monitor, Solution, Solver
@@ -119,7 +129,7 @@ def em_step(state: State) -> tuple[Array, float]:
     """One M-step: α maximises ½ log α − ½ α (μ²+Σ_mm) + log p(α), β the expected likelihood [T01, A.3]."""
     xp = state.problem.quadratic.xp
     prior, unit = state.problem.prior, state.unit
-    power = state.power + state.of_functions(state.variance)
+    power = state.of_functions(row_squares(state.mean) + state.variance)
     up, down = prior.slopes(state.alpha, state.beta, unit)
     alpha = (state.sizes + 2 * up) / (power + 2 * down / state.alpha)
 
