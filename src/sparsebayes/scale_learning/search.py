@@ -205,25 +205,24 @@ class _Search:
         if not self.evidence.drops_inputs or not len(own):
             return best
         penalty = max(0.5 * math.log(self.process.evidence.total), math.log(len(own)))
-        kept, point, bounds = own, best, self.bounds.copy()
+        doubtful, point, bounds = self._ordered(best[1], own), best, self.bounds.copy()
         highest = best[0] - penalty * len(own)
-        while len(kept) and point[0] > highest:  # fewer scales explain no more, and may still cost less
-            theta, kept = self._without_least(point[1], kept)
-            dropped = np.setdiff1d(own, kept)
-            bounds[dropped] = theta[dropped, None]
+        while len(doubtful) and point[0] > highest:  # fewer scales explain no more, and may still cost less
+            few = max(1, int(self.settings.dropped * len(doubtful)))
+            dropped, doubtful = doubtful[:few], doubtful[few:]
+            bounds[dropped] = self.widest[dropped, None]
+            theta = np.clip(point[1], bounds[:, 0], bounds[:, 1])
             point = self.climb.maximise(self.process, theta, self.settings.steps, bounds)
-            if point[0] - penalty * len(kept) > highest:
-                best, highest = point, point[0] - penalty * len(kept)
+            if point[0] - penalty * len(doubtful) > highest:
+                best, highest = point, point[0] - penalty * len(doubtful)
+            near = 2 * few  # inputs that matter far more do not become the least in one round
+            doubtful = np.concatenate([self._ordered(point[1], doubtful[:near]), doubtful[near:]])
         return best
 
-    def _without_least(self, theta: np.ndarray, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """θ with the widest scale for those of the inputs that matter least, and the inputs that are left."""
-        alone = [self.climb.value(self.process, self._widened(theta, k)) for k in kept.tolist()]
-        order = kept[np.argsort(-np.asarray(alone), kind="stable")]
-        few = max(1, int(self.settings.dropped * len(kept)))
-        changed = theta.copy()
-        changed[order[:few]] = self.widest[order[:few]]
-        return changed, np.sort(order[few:])
+    def _ordered(self, theta: np.ndarray, inputs: np.ndarray) -> np.ndarray:
+        """The inputs, that first whose widest scale in its place costs the least."""
+        alone = [self.climb.value(self.process, self._widened(theta, k)) for k in inputs.tolist()]
+        return inputs[np.argsort(-np.asarray(alone), kind="stable")]
 
     def unless_noise(self, process: GaussianProcess, best: Point) -> Point:
         """θ, unless noise alone does about as well: then the widest start, with the least shares.
