@@ -130,8 +130,8 @@ class GaussianEvidence(Evidence):
 
     def __post_init__(self) -> None:
         self.order, self.n_noise = self.y if self.y.ndim == 1 else self.y[:, 0], int(self.noise_variance is None)
-        mean = np.average(self.y, axis=0, weights=self.counts)
-        with np.errstate(over="ignore", under="ignore"):
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            mean = np.average(self.y, axis=0, weights=self.counts)
             self.spread = float(np.average(row_squares(self.y - mean), weights=self.counts))
         if not LEAST_SPREAD < self.spread < 1 / LEAST_SPREAD:
             raise ValueError(
