@@ -61,7 +61,7 @@ def read_table(source: str | Path, separator: str | None = None, decimal: str | 
         return _text(_standard_input(), "standard input", separator, decimal, names)
     path = Path(source)
     if path.is_dir():
-        raise ValueError(f"{path} must be a file with a table, got a folder.")
+        raise ValueError(f"{str(source)!r} must be a file with a table, got a folder or no name.")
     if not path.exists():
         raise ValueError(f"{path} does not exist; give the path of a CSV, TSV, Parquet or .npy file.")
     kind = path.suffixes[-2] if path.suffix.lower() in UNPACKED and path.suffixes[1:] else path.suffix
