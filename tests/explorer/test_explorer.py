@@ -29,7 +29,7 @@ def table(n=60):
     rng = np.random.default_rng(0)
     x, colour = rng.uniform(0, 5, n), rng.choice(["red", "green", "<b>blue</b>"], n)
     y = 2 * np.sin(x) + (colour == "red") + 0.1 * rng.standard_normal(n)
-    return pd.DataFrame({"x": x, "colour": colour, "z": rng.standard_normal(n), "y": y})
+    return pd.DataFrame({"x": x, "colour": colour, "z": rng.standard_normal(n), "one": 1, "y": y})
 
 
 @pytest.fixture(scope="module")
@@ -115,6 +115,37 @@ def test_requests_without_the_token_or_from_elsewhere_are_refused(explorer, requ
     assert set(answer) == {"error"}
 
 
+@pytest.mark.parametrize(
+    ("lines", "status"),
+    [
+        (["Host: {own}"], 200),
+        (["Host: {own}", "Origin: http://{own}"], 200),
+        (["Host: {own}", "Host: evil.example"], 403),
+        (["Host: evil.example", "Host: {own}"], 403),
+        (["Host: {own}", "Origin: http://{own}", "Origin: http://evil.example"], 403),
+        (["Host: {own}", "Origin: {own}"], 403),
+        (["Host: {own}", "Origin: https://{own}"], 403),
+        ([], 403),
+    ],
+)
+def test_a_request_names_this_server_alone(explorer, lines, status):
+    own = f"127.0.0.1:{explorer.port}"
+    head = [f"GET /table?token={explorer.token} HTTP/1.1", *(line.format(own=own) for line in lines), "", ""]
+    with socket.create_connection(("127.0.0.1", explorer.port), timeout=10) as connection:
+        connection.sendall("\r\n".join(head).encode())
+        assert connection.recv(12).decode() == f"HTTP/1.1 {status}"
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"\xff", b"[" * 100_000])
+def test_a_body_that_is_no_json_is_one_sentence(explorer, content):
+    address, headers = f"127.0.0.1:{explorer.port}", {"X-Token": explorer.token}
+    with closing(http.client.HTTPConnection(address, timeout=10)) as connection:
+        connection.request("POST", "/fit", content, headers)
+        answer = connection.getresponse()
+        assert answer.status == 400
+        assert json.loads(answer.read())["error"].startswith("a choice must be sent as JSON, got b")
+
+
 def test_the_page_is_for_one_origin_and_loads_nothing_from_elsewhere(explorer):
     status, headers, text = ask(explorer, "GET", f"/?token={explorer.token}")
     assert status == 200
@@ -143,11 +174,14 @@ def test_only_this_machine_can_connect(explorer):
         ({"inputs": "x"}, "pick at least one column"),
         ({"target": "colour"}, "colour"),
         ({"target": ["y"]}, "target"),
+        ({"target": "one"}, "'one' has one value only"),
+        ({"target": "one", "task": "classification"}, "'one' has one value only"),
         ({"kernel": "wide"}, "kernel must be one of"),
         ({"kernel": ["rbf"]}, "kernel must be one of"),
         ({"gamma": -1}, "gamma must be a positive number"),
         ({"gamma": True}, "gamma must be a positive number"),
         ({"gamma": [1]}, "gamma must be a positive number"),
+        ({"gamma": 10**400}, "gamma must be a positive number or one of"),
         ({"prior": "narrow"}, "prior must be one of"),
         ({"task": "guess"}, "task must be one of"),
         ({"max_vectors": 0}, "max_vectors must be a whole number"),

@@ -42,6 +42,8 @@ def _targets(choice: Choice, values: Any) -> Any:
     """The targets; numbers are a Series, so that pictures name them."""
     if not len(values):
         raise ValueError(f"{choice.target!r} has no values.")
+    if values.nunique() < 2:
+        raise ValueError(f"{choice.target!r} has one value only: there is nothing to predict.")
     if not choice.classify:
         return values.__class__(numbers(values), name=values.name)
     if values.nunique() > MOST_CLASSES:
@@ -49,8 +51,6 @@ def _targets(choice: Choice, values: Any) -> Any:
             f"{choice.target!r} has {values.nunique()} different values, more than the {MOST_CLASSES} classes that the "
             "page fits: pick regression or another target."
         )
-    if values.nunique() < 2:
-        raise ValueError(f"{choice.target!r} has one value only: there is nothing to tell apart.")
     return np.asarray(texts(values))
 
 
