@@ -258,7 +258,9 @@ def test_the_page_fits_in_a_real_browser(explorer):
         assert len(shown) >= 5
         assert all(page.execute_script("return arguments[0].naturalWidth > 100", image) for image in shown)
         assert "colour=<b>blue</b>" in page.find_element(By.TAG_NAME, "body").text or "colour" in page.page_source
+        assert page.find_element(By.ID, "width").is_displayed()
         Select(page.find_element(By.ID, "kernel")).select_by_value("none")
+        assert not page.find_element(By.ID, "width").is_displayed()
         wait.until(lambda page: len(page.find_elements(By.CSS_SELECTOR, "#history tr")) == 2)
         for box in page.find_elements(By.CSS_SELECTOR, "#inputs input:checked"):
             box.click()
