@@ -16,7 +16,7 @@ from numpy.testing import assert_allclose
 from sparsebayes import RelevanceVectorRegressor
 from sparsebayes.explorer import Explorer
 from sparsebayes.explorer.choices import Choice
-from sparsebayes.explorer.fitting import _targets
+from sparsebayes.explorer.fitting import _targets, explored
 
 sys.path.insert(0, "tests")
 from browser import browser, complaints, requests
@@ -328,3 +328,9 @@ def test_pictures_name_the_target():
     frame = table().rename(columns={"y": "height"})
     choice = Choice.of({**CHOICE, "target": "height"}, frame)
     assert _targets(choice, frame["height"]).name == "height"
+
+
+def test_names_in_any_letters_are_drawn_without_a_warning():
+    frame = table().rename(columns={"x": "日本", "z": "\ue000"})  # the second is in no font
+    choice = Choice.of({**CHOICE, "inputs": ["日本", "\ue000"]}, frame)
+    assert len(explored(choice, frame, lambda progress: False, 60.0)["pictures"]) > 3

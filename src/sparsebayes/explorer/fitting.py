@@ -12,6 +12,7 @@ import numpy as np
 
 from sparsebayes import inspection
 from sparsebayes.explorer.choices import MOST_CLASSES, Choice
+from sparsebayes.inspection._letters import all_letters
 from sparsebayes.inspection._png import png_of
 from sparsebayes.tables.columns import numbers, texts
 
@@ -104,4 +105,5 @@ def _classification(estimator: Any, X: Any, y: np.ndarray) -> Iterator[tuple[str
 
 def _png(draw: Callable[..., Any], *arguments: Any, **options: Any) -> str:
     """A picture in base 64."""
-    return base64.b64encode(png_of(draw(*arguments, **options))).decode("ascii")
+    with all_letters():
+        return base64.b64encode(png_of(draw(*arguments, **options))).decode("ascii")
