@@ -11,7 +11,7 @@ import scipy.sparse
 from array_api_compat import is_array_api_obj
 from sklearn.utils import check_random_state
 
-from sparsebayes._array import to_numpy
+from sparsebayes._array import diagonal, to_numpy
 from sparsebayes._checks import is_number, require_whole
 from sparsebayes.bases.linear_map import LinearMap, is_linear_operator
 from sparsebayes.bases.operators import Operator
@@ -225,9 +225,16 @@ def _within_floating_point(path: Path, prior: Prior, solver: Solver, monitor: Fi
     except (ArithmeticError, np.linalg.LinAlgError) as error:
         raise ValueError(message) from error
     finite = np.isfinite(to_numpy(result.mean)).all() and np.isfinite(to_numpy(result.intercept)).all()
-    if not finite or math.isnan(result.log_evidence):  # constant targets have infinite evidence
+    if not finite or math.isnan(result.log_evidence) or _underflown(result):  # constant targets have infinite evidence
         raise ValueError(message)
     return result
+
+
+def _underflown(result: Result) -> bool:
+    """Whether a weight has a variance so small that its digits are lost, so that error bars would leave it out."""
+    covariance = result.covariance
+    variances = to_numpy(covariance.diagonal() if hasattr(covariance, "tocoo") else diagonal(covariance)).real
+    return bool(np.any(to_numpy(result.mean)[variances < np.finfo(float).tiny]))
 
 
 def _journal(Phi: Any, y: Any, options: dict[str, Any]) -> Journal | None:

@@ -1,5 +1,8 @@
 """`sparsebayes denoise`: tables, arrays and images."""
 
+import struct
+import zlib
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -66,6 +69,105 @@ def test_an_image_keeps_its_mode(cli, mode):
     assert_array_equal(np.atleast_3d(found)[:, :, 0], np.clip(np.rint(first), 0, 255 * top))
     if mode == "RGBA":
         assert (found[:, :, 3] == 77).all()
+
+
+def saved(cli, name, output="o.tif"):
+    """An image that was denoised, and what was said."""
+    run = cli("denoise", name, "-o", output)
+    assert run.code == 0, run.err
+    with Image.open(output) as image:
+        image.load()
+    return image, run.err
+
+
+@pytest.mark.parametrize(
+    ("dtype", "mode", "factor"), [("<f4", "F", 1e-3), ("<i4", "I", 1e5), (">u2", "I;16", 257), ("<u2", "I;16", 257)]
+)
+def test_an_image_keeps_its_depth(cli, dtype, mode, factor):
+    pixels = (PICTURE * factor).astype(dtype)
+    Image.fromarray(pixels).save("i.tif")
+    image, _ = saved(cli, "i.tif")
+    assert image.mode == mode
+    expected = denoise(pixels.astype(float))
+    assert_allclose(np.asarray(image), expected if mode == "F" else np.rint(expected), rtol=1e-6, atol=0)
+
+
+def test_a_picture_in_black_and_white_becomes_gray(cli):
+    Image.fromarray(PICTURE > 128).save("i.png")
+    assert saved(cli, "i.png", "o.png")[0].mode == "L"
+
+
+@pytest.mark.parametrize(("mode", "colour", "found"), [("L", 3, "LA"), ("RGB", (1, 2, 3), "RGBA"), ("P", 3, "RGBA")])
+def test_a_transparent_colour_becomes_an_alpha_channel(cli, mode, colour, found):
+    image = Image.fromarray(PICTURE.astype(np.uint8)).convert(mode)
+    image.putpixel((0, 0), colour)
+    image.save("i.png", transparency=colour)
+    alpha = np.asarray(saved(cli, "i.png", "o.png")[0].getchannel("A"))
+    assert saved(cli, "i.png", "o.png")[0].mode == found
+    assert alpha[0, 0] == 0
+    assert alpha.max() == 255
+
+
+def test_how_a_photograph_is_turned_and_its_colours_are_kept(cli):
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    Image.fromarray(PICTURE.astype(np.uint8)).convert("RGB").save("i.jpg", exif=exif, icc_profile=b"profile")
+    for output in ("o.jpg", "o.png"):
+        image, _ = saved(cli, "i.jpg", output)
+        assert image.getexif()[0x0112] == 6
+        assert image.info["icc_profile"] == b"profile"
+
+
+def test_further_images_of_a_file_are_warned_of(cli):
+    first = Image.fromarray(PICTURE.astype(np.uint8))
+    first.save("i.tif", save_all=True, append_images=[first])
+    assert "i.tif holds 2 images; the first is denoised." in saved(cli, "i.tif")[1]
+
+
+def deep_colours(path, layout):
+    """A PNG file of 16 bits per channel, which Pillow does not write; layout : 2 for RGB, 4 for gray and alpha."""
+
+    def chunk(kind, content):
+        return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+
+    channels = {2: 3, 4: 2}[layout]
+    lines = b"".join(b"\0" + line.tobytes() for line in np.zeros((8, 9, channels), dtype=">u2"))
+    head = struct.pack(">IIBBBBB", 9, 8, 16, layout, 0, 0, 0)
+    sections = ((b"IHDR", head), (b"IDAT", zlib.compress(lines)), (b"IEND", b""))
+    path.write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(chunk(*each) for each in sections))
+
+
+@pytest.mark.parametrize("layout", [2, 4])
+def test_an_image_that_would_lose_its_depth_is_refused(cli, tmp_path, layout):
+    deep_colours(tmp_path / "i.png", layout)
+    run = cli("denoise", "i.png", "-o", "o.png")
+    assert run.code == 2
+    assert "must have one channel or 8 bits per channel" in run.err
+
+
+@pytest.mark.parametrize(
+    ("mode", "output", "sentence"),
+    [
+        ("RGBA", "o.bmp", "BMP would turn the image from RGBA into RGB; write .png."),
+        ("RGBA", "o.jpg", "cannot be written as JPEG"),
+        ("F", "o.png", "cannot be written as PNG: cannot write mode F as PNG; write .tif."),
+        ("I", "o.png", "; write .tif."),
+    ],
+)
+def test_a_kind_of_file_that_cannot_hold_the_image_is_refused(cli, tmp_path, mode, output, sentence):
+    Image.fromarray(PICTURE.astype(np.uint8)).convert(mode).save("i.tif")
+    run = cli("denoise", "i.tif", "-o", output)
+    assert run.code == 2
+    assert sentence in run.err
+    assert not (tmp_path / output).exists()
+
+
+def test_an_image_that_is_cut_off_is_named(cli, tmp_path):
+    Image.fromarray(PICTURE.astype(np.uint8)).save("i.png")
+    (tmp_path / "cut.png").write_bytes((tmp_path / "i.png").read_bytes()[:200])
+    run = cli("denoise", "cut.png", "-o", "o.png")
+    assert run.code == 2
+    assert run.err.startswith("sparsebayes: error: cut.png cannot be read as an image")
 
 
 @pytest.mark.parametrize(

@@ -76,6 +76,16 @@ def test_closed_streams_are_one_sentence(model, capsys, monkeypatch):
     assert "standard output is closed" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("words", [(*PREDICT[:-1], "none.csv"), ("fit", "--fly"), PREDICT, FIT])
+def test_what_is_for_a_closed_standard_error_is_not_on_standard_output(model, cli, monkeypatch, words):
+    expected = cli(*words)
+    monkeypatch.setattr(sys, "stderr", None)
+    found = cli(*words)
+    assert found.code == expected.code
+    assert found.out.split("(")[0] == expected.out.split("(")[0]  # seconds follow
+    assert found.err == ""
+
+
 def test_every_character_reaches_a_stream_of_another_encoding(cli, frame, monkeypatch):
     frame["größe 日本"] = frame["x"]
     frame[["größe 日本", "y"]].to_csv("t.csv", index=False)

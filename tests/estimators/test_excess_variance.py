@@ -137,3 +137,43 @@ def test_an_interrupted_fit_keeps_nothing_of_the_gaussian_process(variance):
         model.fit(X, y)
     assert set(vars(model)) == set(model.get_params(deep=False))
     assert len(pickle.dumps(model.set_params(callback=None).fit(X, y))) > 0
+
+
+def several_outputs(seed, n, noises):
+    """Two outputs that X explains and one of noise alone."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, 4))
+    f = np.sin(2 * X[:, 0]) + X[:, 1]
+    return X, np.column_stack([f, X[:, 2] - 2 * f, 0 * f]) + noises * rng.standard_normal((n, 3))
+
+
+@pytest.mark.parametrize("gamma", ["evidence", "ard"])
+def test_an_output_that_nothing_explains_leaves_the_error_bars_of_others_alone(gamma):
+    noises = np.array([0.1, 0.2, 1.0])
+    X, Y = several_outputs(0, 150, noises)
+    Q, F = several_outputs(1, 1000, noises)
+    mean, std = RelevanceVectorRegressor(gamma=gamma).fit(X, Y).predict(Q, return_std=True)
+    z = (F - mean) / std
+    assert ((np.abs(z) < 1.96).mean(axis=0) > 0.9).all()
+    assert (np.sqrt((z**2).mean(axis=0)) > 0.7).all()  # not wider than errors are
+
+
+def test_outputs_of_the_same_noise_have_the_excess_of_one():
+    X, y, _ = problem(4, 100)
+    Q = X + 0.05
+    one = RelevanceVectorRegressor(gamma="ard").fit(X, y).predict(Q, return_std=True)[1]
+    two = RelevanceVectorRegressor(gamma="ard").fit(X, np.column_stack([y, -3 * y])).predict(Q, return_std=True)[1]
+    np.testing.assert_allclose(two, np.column_stack([one, 3 * one]), rtol=0.1)
+
+
+def test_an_output_that_is_constant_does_not_matter_to_the_excess():
+    X, Y = several_outputs(0, 60, np.array([0.1, 0.2, 1.0]))
+    model = RelevanceVectorRegressor(gamma="ard").fit(X, Y[:, :2])
+    with pytest.warns(UserWarning, match="constant in output"):
+        more = RelevanceVectorRegressor(gamma="ard").fit(X, np.column_stack([Y[:, :2], np.ones(60)]))
+    Q = X[:5] + 0.1
+    std, other = (each.predict(Q, return_std=True)[1] for each in (model, more))
+    assert more.excess_variance_ > 0
+    np.testing.assert_allclose(more.input_relevance_, model.input_relevance_, rtol=1e-6)
+    np.testing.assert_allclose(other[:, :2], std, rtol=0.05)
+    np.testing.assert_array_equal(other[:, 2], 0.0)

@@ -58,10 +58,24 @@ def test_noise_below_rounding_is_refused(model):
         model.fit(X, y)
 
 
-def test_scales_of_targets_whose_variance_underflows_are_refused():
+@pytest.mark.parametrize(("factor", "variance"), [(1e-300, "0"), (1e308, "inf")])
+def test_scales_of_targets_whose_variance_underflows_or_overflows_are_refused(factor, variance):
     X, y, _ = make_sinc(60, random_state=0)
-    with pytest.raises(ValueError, match=r"^y has a variance of 0, beyond .*rescale y\.$"):
-        RelevanceVectorRegressor(gamma="ard").fit(X, y * 1e-300)
+    with pytest.raises(ValueError, match=rf"^y has a variance of {variance}, beyond .*rescale y\.$"):
+        RelevanceVectorRegressor(gamma="ard").fit(X, y * factor)
+
+
+@pytest.mark.parametrize("factor", [1e160, 1e300])
+@pytest.mark.parametrize("outputs", [1, 2])
+def test_columns_so_large_that_the_variances_of_their_weights_underflow_are_refused(factor, outputs):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((30, 2))
+    y = X[:, :1] + 0.1 * rng.standard_normal((30, outputs))
+    with pytest.raises(ValueError, match=r"^The fit left the range of floating point: .* rescale them\.$"):
+        SparseBayesRegressor(prior="uniform").fit(X * [factor, 1], y.squeeze())
+    model = SparseBayesRegressor(prior="uniform").fit(X * [1e150, 1], y.squeeze())
+    std = SparseBayesRegressor(prior="uniform").fit(X, y.squeeze()).predict(9 * X, return_std=True)[1]
+    np.testing.assert_allclose(model.predict(9 * X * [1e150, 1], return_std=True)[1], std, rtol=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(6))

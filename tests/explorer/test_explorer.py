@@ -16,7 +16,7 @@ from numpy.testing import assert_allclose
 from sparsebayes import RelevanceVectorRegressor
 from sparsebayes.explorer import Explorer
 from sparsebayes.explorer.choices import Choice
-from sparsebayes.explorer.fitting import _targets
+from sparsebayes.explorer.fitting import _targets, explored
 
 sys.path.insert(0, "tests")
 from browser import browser, complaints, requests
@@ -29,7 +29,7 @@ def table(n=60):
     rng = np.random.default_rng(0)
     x, colour = rng.uniform(0, 5, n), rng.choice(["red", "green", "<b>blue</b>"], n)
     y = 2 * np.sin(x) + (colour == "red") + 0.1 * rng.standard_normal(n)
-    return pd.DataFrame({"x": x, "colour": colour, "z": rng.standard_normal(n), "y": y})
+    return pd.DataFrame({"x": x, "colour": colour, "z": rng.standard_normal(n), "one": 1, "y": y})
 
 
 @pytest.fixture(scope="module")
@@ -115,6 +115,37 @@ def test_requests_without_the_token_or_from_elsewhere_are_refused(explorer, requ
     assert set(answer) == {"error"}
 
 
+@pytest.mark.parametrize(
+    ("lines", "status"),
+    [
+        (["Host: {own}"], 200),
+        (["Host: {own}", "Origin: http://{own}"], 200),
+        (["Host: {own}", "Host: evil.example"], 403),
+        (["Host: evil.example", "Host: {own}"], 403),
+        (["Host: {own}", "Origin: http://{own}", "Origin: http://evil.example"], 403),
+        (["Host: {own}", "Origin: {own}"], 403),
+        (["Host: {own}", "Origin: https://{own}"], 403),
+        ([], 403),
+    ],
+)
+def test_a_request_names_this_server_alone(explorer, lines, status):
+    own = f"127.0.0.1:{explorer.port}"
+    head = [f"GET /table?token={explorer.token} HTTP/1.1", *(line.format(own=own) for line in lines), "", ""]
+    with socket.create_connection(("127.0.0.1", explorer.port), timeout=10) as connection:
+        connection.sendall("\r\n".join(head).encode())
+        assert connection.recv(12).decode() == f"HTTP/1.1 {status}"
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"\xff", b"[" * 100_000])
+def test_a_body_that_is_no_json_is_one_sentence(explorer, content):
+    address, headers = f"127.0.0.1:{explorer.port}", {"X-Token": explorer.token}
+    with closing(http.client.HTTPConnection(address, timeout=10)) as connection:
+        connection.request("POST", "/fit", content, headers)
+        answer = connection.getresponse()
+        assert answer.status == 400
+        assert json.loads(answer.read())["error"].startswith("a choice must be sent as JSON, got b")
+
+
 def test_the_page_is_for_one_origin_and_loads_nothing_from_elsewhere(explorer):
     status, headers, text = ask(explorer, "GET", f"/?token={explorer.token}")
     assert status == 200
@@ -143,11 +174,14 @@ def test_only_this_machine_can_connect(explorer):
         ({"inputs": "x"}, "pick at least one column"),
         ({"target": "colour"}, "colour"),
         ({"target": ["y"]}, "target"),
+        ({"target": "one"}, "'one' has one value only"),
+        ({"target": "one", "task": "classification"}, "'one' has one value only"),
         ({"kernel": "wide"}, "kernel must be one of"),
         ({"kernel": ["rbf"]}, "kernel must be one of"),
         ({"gamma": -1}, "gamma must be a positive number"),
         ({"gamma": True}, "gamma must be a positive number"),
         ({"gamma": [1]}, "gamma must be a positive number"),
+        ({"gamma": 10**400}, "gamma must be a positive number or one of"),
         ({"prior": "narrow"}, "prior must be one of"),
         ({"task": "guess"}, "task must be one of"),
         ({"max_vectors": 0}, "max_vectors must be a whole number"),
@@ -224,7 +258,9 @@ def test_the_page_fits_in_a_real_browser(explorer):
         assert len(shown) >= 5
         assert all(page.execute_script("return arguments[0].naturalWidth > 100", image) for image in shown)
         assert "colour=<b>blue</b>" in page.find_element(By.TAG_NAME, "body").text or "colour" in page.page_source
+        assert page.find_element(By.ID, "width").is_displayed()
         Select(page.find_element(By.ID, "kernel")).select_by_value("none")
+        assert not page.find_element(By.ID, "width").is_displayed()
         wait.until(lambda page: len(page.find_elements(By.CSS_SELECTOR, "#history tr")) == 2)
         for box in page.find_elements(By.CSS_SELECTOR, "#inputs input:checked"):
             box.click()
@@ -292,3 +328,9 @@ def test_pictures_name_the_target():
     frame = table().rename(columns={"y": "height"})
     choice = Choice.of({**CHOICE, "target": "height"}, frame)
     assert _targets(choice, frame["height"]).name == "height"
+
+
+def test_names_in_any_letters_are_drawn_without_a_warning():
+    frame = table().rename(columns={"x": "日本", "z": "\ue000"})  # the second is in no font
+    choice = Choice.of({**CHOICE, "inputs": ["日本", "\ue000"]}, frame)
+    assert len(explored(choice, frame, lambda progress: False, 60.0)["pictures"]) > 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import errno
 import io
 import json
 import os
@@ -125,6 +126,18 @@ def test_a_file_that_is_not_there(tmp_path):
         sparsebayes.save(MODEL, tmp_path / "folder" / "model.sbm")
     with pytest.raises(ValueError, match="regular file"):
         sparsebayes.save(MODEL, tmp_path)
+
+
+@pytest.mark.parametrize("step", ["open", "fsync", "replace"])
+def test_an_error_names_the_file_that_was_to_be_written(tmp_path, monkeypatch, step):
+    def fail(*arguments):
+        raise OSError(errno.EACCES, "Permission denied", ".model.sbm.1a2b.tmp")
+
+    monkeypatch.setattr(builtins if step == "open" else os, step, fail)
+    with pytest.raises(PermissionError) as caught:
+        sparsebayes.save(MODEL, tmp_path / "model.sbm")
+    assert str(caught.value) == f"[Errno {errno.EACCES}] Permission denied: {str(tmp_path / 'model.sbm')!r}"
+    assert not any(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("step", ["fsync", "replace"])

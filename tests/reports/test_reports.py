@@ -291,6 +291,15 @@ def test_no_figure_stays_open():
     assert pyplot.get_fignums() == []
 
 
+def test_names_in_any_letters_are_drawn_without_a_warning():
+    rng, fonts = np.random.default_rng(0), list(pyplot.rcParams["font.family"])
+    X = pd.DataFrame(rng.standard_normal((30, 2)), columns=["日本", "\ue000"])  # the second is in no font
+    y = X["日本"] + 0.1 * rng.standard_normal(30)
+    page = str(report(SparseBayesRegressor().fit(X, y), X, y))
+    assert "日本" in page
+    assert pyplot.rcParams["font.family"] == fonts
+
+
 def test_errors_are_one_clear_sentence(monkeypatch):
     model, X, y, _ = case("curve")
     with pytest.raises(NotFittedError, match="not fitted"):

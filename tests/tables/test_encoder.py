@@ -115,7 +115,7 @@ def test_queries_that_do_not_fit_are_refused(query, sentence):
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), {}, ValueError, "different names, got 'a' twice"),
         (pd.DataFrame([[1, 2], [3, 4]]), {}, ValueError, "names that are text, got 0"),
         (pd.DataFrame({"a": []}), {}, ValueError, "at least one row"),
-        (pd.DataFrame({"y": [1.0, 2.0]}), {"target": "y"}, ValueError, "a column to predict from"),
+        (pd.DataFrame({"y": [1.0, 2.0]}), {"target": "y"}, ValueError, "a column to predict from, beside .* 'y'"),
         (pd.DataFrame({"a": [1.0, 2.0]}), {"drop": ("b",)}, ValueError, "drop must name columns of the table, got 'b'"),
         (pd.DataFrame({"a": [1.0, 2.0]}), {"max_categories": 0}, ValueError, "max_categories must be an integer >= 1"),
     ],

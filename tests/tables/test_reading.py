@@ -5,6 +5,7 @@ import gzip
 import io
 import lzma
 import sys
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -186,3 +187,47 @@ def test_points_that_may_separate_thousands_are_warned_of(tmp_path):
     assert read_table(path, decimal=".")["a"].tolist() == [1.234, 5.678]
     path.write_text("a;b\n1.234;x\n0.678;y\n", encoding="utf-8")
     assert read_table(path)["a"].tolist() == [1.234, 0.678]
+
+
+def test_values_that_no_text_file_has_are_read_as_one_would_give_them(tmp_path):
+    frame = pd.DataFrame(
+        {
+            "price": [Decimal("1.50"), None, Decimal("2")],
+            "list": [[1, 2], None, [3]],
+            "record": [{"a": "u"}, {"a": "v"}, None],
+            "bytes": [b"ab", b"\xff", None],
+            "lasted": pd.to_timedelta([12, 24, 36], unit="h"),
+        }
+    )
+    frame.to_parquet(tmp_path / "t.parquet")
+    found = read_table(tmp_path / "t.parquet")
+    np.testing.assert_array_equal(found["price"].to_numpy(), [1.5, np.nan, 2.0])
+    np.testing.assert_array_equal(found["lasted"].to_numpy(), [0.5, 1.0, 1.5])
+    assert found["list"].dropna().tolist() == ["[1, 2]", "[3]"]
+    assert found["record"].dropna().tolist() == ["{'a': 'u'}", "{'a': 'v'}"]
+    assert found["bytes"].dropna().tolist() == ["ab", r"\xff"]
+    assert found.isna().sum().tolist() == [1, 1, 1, 1, 0]
+
+
+def test_arrays_of_either_byte_order_and_of_bytes(tmp_path):
+    np.save(tmp_path / "a.npy", np.array([(1.5, b"u"), (2.5, b"v")], dtype=[("x", ">f8"), ("b", "S3")]))
+    found = read_table(tmp_path / "a.npy")
+    assert found["x"].nunique() == 2
+    assert found["b"].tolist() == ["u", "v"]
+    np.save(tmp_path / "b.npy", np.arange(4.0).reshape(2, 2).astype(">f8"))
+    assert read_table(tmp_path / "b.npy").nunique().tolist() == [2, 2]
+
+
+@pytest.mark.parametrize(
+    ("values", "got"),
+    [
+        (np.ones((2, 2)) + 1j, "dtype complex128 in column 'c0'"),
+        (np.zeros(2, dtype=[("a", float, (3,))]), r"shape \(2, 3\)"),
+        (np.zeros(2, dtype=[("a", [("b", float)])]), "in column 'a'"),
+        (np.zeros((2, 3), dtype=[("a", float)]), r"shape \(2, 3\)"),
+    ],
+)
+def test_arrays_whose_columns_hold_no_plain_values_are_refused(tmp_path, values, got):
+    np.save(tmp_path / "a.npy", values)
+    with pytest.raises(ValueError, match=f"must hold one real number, date or text in each row of .*{got}"):
+        read_table(tmp_path / "a.npy")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import sys
@@ -123,10 +124,23 @@ def sentence(error: Exception | str) -> str:
 
 
 def write_utf8() -> None:
-    """Have standard output and error take every character: UTF-8 in files and pipes, escapes on other terminals."""
+    """Have standard output and error take every character: UTF-8 in files and pipes, escapes on other terminals.
+
+    A standard error that is closed is None, for which `print` and `argparse` would write on standard output.
+    """
+    if sys.stderr is None:
+        sys.stderr = _Nowhere()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="backslashreplace")
+
+
+class _Nowhere(io.TextIOBase):
+    """A stream that takes everything and keeps nothing."""
+
+    def write(self, text: str) -> int:
+        """The length of the text."""
+        return len(text)
 
 
 def discard_output() -> None:

@@ -65,7 +65,7 @@ class Task:
 def task_of(arguments: Any, frame: Any) -> Task:
     """The task that the arguments ask for; ValueError if the table has no such target."""
     if arguments.target not in frame.columns:
-        names = ", ".join(map(repr, frame.columns[:10]))
+        names = ", ".join(map(repr, frame.columns[:10])) or "no columns"
         raise ValueError(f"--target must be a column of the table, got {arguments.target!r}; it has {names}.")
     values = frame[arguments.target]
     known = values.notna().to_numpy()

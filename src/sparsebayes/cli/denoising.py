@@ -11,6 +11,7 @@ import numpy as np
 
 from sparsebayes.cli.console import Console
 from sparsebayes.cli.files import output_path
+from sparsebayes.cli.images import IMAGES, Picture
 from sparsebayes.cli.predicting import write_table
 from sparsebayes.estimators import denoise
 from sparsebayes.export._writing import write_bytes
@@ -19,8 +20,6 @@ from sparsebayes.tables.columns import numbers
 from sparsebayes.tables.reading import read_array
 
 TABLES, ARRAYS = (".csv", ".tsv", ".txt", ".parquet"), (".npy",)
-IMAGES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp")
-TINY = float(np.finfo(float).tiny)
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -103,39 +102,10 @@ def _array_file(values: np.ndarray) -> bytes:
 
 def _denoised_image(arguments: Any, output: Path, std: Path | None) -> tuple[bytes, bytes]:
     """The files of the denoised image, each channel on its own and alpha as it is, and of its error bars."""
-    pixels, channels = _pixels(arguments.data)
-    top = 65535 if pixels.dtype == np.uint16 else 255
-    mean, bars = _denoised(pixels[:, :, :channels].astype(np.float64), arguments, channel_axis=-1)
-    rounded = np.clip(np.rint(mean), 0, top).astype(pixels.dtype)
-    denoised = _image_file(np.concatenate([rounded, pixels[:, :, channels:]], axis=2), output)
+    picture = Picture.read(arguments.data)
+    colours = picture.pixels[:, :, : picture.colours].astype(np.float64)
+    mean, bars = _denoised(colours, arguments, channel_axis=-1)
+    denoised = picture.with_colours(mean).file(output)
     if std is None or std.suffix.lower() == ".npy":
-        return denoised, _array_file(bars.squeeze(axis=2) if channels == 1 else bars)
-    gray = np.mean(bars, axis=2, keepdims=True)
-    return denoised, _image_file(np.rint(255 * gray / max(float(gray.max()), TINY)).astype(np.uint8), std)
-
-
-def _pixels(path: str) -> tuple[np.ndarray, int]:
-    """The pixels of an image, (rows, columns, channels), and how many channels are no alpha channel."""
-    from PIL import Image, UnidentifiedImageError
-
-    try:
-        with Image.open(path) as file:
-            image: Image.Image = file
-            file.load()
-    except (UnidentifiedImageError, SyntaxError, Image.DecompressionBombError) as error:
-        raise ValueError(f"{path} cannot be read as an image: {error}") from None
-    if image.mode not in ("L", "LA", "RGB", "RGBA", "I;16"):
-        image = image.convert("RGBA" if "transparency" in image.info else "RGB")
-    pixels = np.atleast_3d(np.asarray(image))
-    return pixels, pixels.shape[2] - (image.mode in ("LA", "RGBA"))
-
-
-def _image_file(pixels: np.ndarray, output: Path) -> bytes:
-    from PIL import Image
-
-    file, kind = io.BytesIO(), Image.registered_extensions()[output.suffix.lower()]
-    try:
-        Image.fromarray(pixels.squeeze(axis=2) if pixels.shape[2] == 1 else pixels).save(file, format=kind)
-    except (OSError, KeyError) as error:
-        raise ValueError(f"the image cannot be written as {kind}: {error}; write .png.") from None
-    return file.getvalue()
+        return denoised, _array_file(bars.squeeze(axis=2) if picture.colours == 1 else bars)
+    return denoised, picture.in_gray(np.mean(bars, axis=2)).file(std)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsebayes._array import to_numpy
+from sparsebayes._array import beside, to_numpy
 from sparsebayes._checks import warn
 from sparsebayes.bases import BoundBasis
 from sparsebayes.core.result import Result
@@ -68,12 +68,18 @@ def scales_of_targets(
         targets = ProcessTargets.of(model, rows)
         columns = basis.beside(rows.X)(rows.X)
         excess = learned.excess_variance(result, columns, targets.y, None, targets.scales)
-    weights = result.mean / result.output_scales if result.mean.ndim == 2 else result.mean[:, None]
+    weights = result.mean[:, None] if result.mean.ndim == 1 else result.mean / _divisors(result)
     return {
         "scales_": np.exp(learned.bound.log_scales),
         "input_relevance_": input_relevance(basis, weights, rows.X, rows.y, rows.weights),
         "excess_variance_": excess,
     }
+
+
+def _divisors(result: Any) -> Any:
+    """The units of the outputs (T,) beside the weights, 1 for outputs that are constant and have no noise."""
+    scales = to_numpy(result.output_scales)
+    return beside(np.where(scales > 0, scales, 1.0), result.mean)
 
 
 def learn_for_labels(model: Any, bound: BoundBasis, rows: Rows, monitor: FitMonitor) -> tuple[BoundBasis, bool]:

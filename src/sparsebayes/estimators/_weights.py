@@ -55,7 +55,7 @@ class Weights:
         with np.errstate(divide="ignore", invalid="ignore"):
             fit = np.abs(mean / std) ** 2
             shrinkage = np.tile(np.log(to_numpy(result.alpha)) + np.log(variance), copies)
-        loss = np.where(np.isfinite(shrinkage), half * (shrinkage + fit), np.nan)
+            loss = np.where(np.isfinite(shrinkage), half * (shrinkage + fit), np.nan)
         return cls(
             term=list(names) * copies,
             output=np.repeat(np.arange(outputs), len(variance)) if several else np.asarray(result.output),

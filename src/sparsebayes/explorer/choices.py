@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from sklearn.pipeline import Pipeline
 
+from sparsebayes._checks import is_number, is_whole
 from sparsebayes.estimators import (
     RelevanceVectorClassifier,
     RelevanceVectorRegressor,
@@ -87,11 +87,10 @@ class Choice:
 def _check_numbers(choice: Choice) -> None:
     """ValueError for a width or a number of functions that makes no sense."""
     gamma, most = choice.gamma, choice.max_vectors
-    number = isinstance(gamma, int | float) and not isinstance(gamma, bool) and 0 < gamma < np.inf
-    if not (number or gamma in GAMMAS):
-        raise ValueError(f"gamma must be a positive number or one of {list(GAMMAS)}, got {gamma!r}.")
-    if most is not None and (not isinstance(most, int) or isinstance(most, bool) or most < 1):
-        raise ValueError(f"max_vectors must be a whole number of at least 1, got {most!r}.")
+    if not ((is_number(gamma) and gamma > 0) or gamma in GAMMAS):
+        raise ValueError(f"gamma must be a positive number or one of {list(GAMMAS)}, got {gamma!r:.200}.")
+    if most is not None and not is_whole(most, 1):
+        raise ValueError(f"max_vectors must be a whole number of at least 1, got {most!r:.200}.")
 
 
 def described(frame: Any) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from sparsebayes import inspection
 from sparsebayes.explorer.choices import MOST_CLASSES, Choice
+from sparsebayes.inspection._letters import all_letters
 from sparsebayes.inspection._png import png_of
 from sparsebayes.tables.columns import numbers, texts
 
@@ -42,6 +43,8 @@ def _targets(choice: Choice, values: Any) -> Any:
     """The targets; numbers are a Series, so that pictures name them."""
     if not len(values):
         raise ValueError(f"{choice.target!r} has no values.")
+    if values.nunique() < 2:
+        raise ValueError(f"{choice.target!r} has one value only: there is nothing to predict.")
     if not choice.classify:
         return values.__class__(numbers(values), name=values.name)
     if values.nunique() > MOST_CLASSES:
@@ -49,8 +52,6 @@ def _targets(choice: Choice, values: Any) -> Any:
             f"{choice.target!r} has {values.nunique()} different values, more than the {MOST_CLASSES} classes that the "
             "page fits: pick regression or another target."
         )
-    if values.nunique() < 2:
-        raise ValueError(f"{choice.target!r} has one value only: there is nothing to tell apart.")
     return np.asarray(texts(values))
 
 
@@ -104,4 +105,5 @@ def _classification(estimator: Any, X: Any, y: np.ndarray) -> Iterator[tuple[str
 
 def _png(draw: Callable[..., Any], *arguments: Any, **options: Any) -> str:
     """A picture in base 64."""
-    return base64.b64encode(png_of(draw(*arguments, **options))).decode("ascii")
+    with all_letters():
+        return base64.b64encode(png_of(draw(*arguments, **options))).decode("ascii")

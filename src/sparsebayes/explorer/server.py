@@ -135,6 +135,14 @@ def serve(frame: Any, port: int = 0, *, open_browser: bool = True, say: Callable
         explorer.server.server_close()
 
 
+def _parsed(body: bytes) -> Any:
+    """The value that the body of a request means; ValueError if it is no JSON."""
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        raise ValueError(f"a choice must be sent as JSON, got {body[:100]!r}.") from None
+
+
 def _handler(explorer: Explorer) -> type[BaseHTTPRequestHandler]:
     """The class of the requests to one explorer."""
 
@@ -169,10 +177,10 @@ def _handler(explorer: Explorer) -> type[BaseHTTPRequestHandler]:
                 self.close_connection = True
                 return self._json(HTTPStatus.BAD_REQUEST, {"error": "the request has no length, or is too long."})
             try:
-                self._json(HTTPStatus.OK, explorer.fit(json.loads(self.rfile.read(int(length)))))
+                self._json(HTTPStatus.OK, explorer.fit(_parsed(self.rfile.read(int(length)))))
             except _Outdated as error:
                 self._json(HTTPStatus.CONFLICT, {"error": str(error)})
-            except (ValueError, TypeError, ArithmeticError, RecursionError) as error:
+            except (ValueError, TypeError, ArithmeticError) as error:
                 self._json(HTTPStatus.BAD_REQUEST, {"error": " ".join(str(error).split())})
 
         def _admitted(self, token: str) -> bool:
@@ -181,8 +189,8 @@ def _handler(explorer: Explorer) -> type[BaseHTTPRequestHandler]:
             A page elsewhere whose name leads to 127.0.0.1 sends its own name as Host.
             """
             own = {f"{ADDRESS}:{explorer.port}", f"localhost:{explorer.port}"}
-            origin = self.headers.get("Origin")
-            good = self.headers.get("Host") in own and (origin is None or origin.removeprefix("http://") in own)
+            hosts, origins = self.headers.get_all("Host", []), self.headers.get_all("Origin", [])
+            good = len(hosts) == 1 and hosts[0] in own and {*origins} <= {f"http://{each}" for each in own}
             if good and secrets.compare_digest(token.encode("utf-8", "replace"), explorer.token.encode()):
                 return True
             self.close_connection = True

@@ -33,9 +33,11 @@ def write_bytes(data: bytes, path: Any) -> None:
         if target.exists():
             shutil.copymode(target, temporary)
         os.replace(temporary, target)
-    except BaseException:
+    except BaseException as error:
         with suppress(OSError):
             temporary.unlink()
+        if isinstance(error, OSError) and error.errno is not None:  # nobody knows the temporary file
+            raise OSError(error.errno, error.strerror, str(path)) from error
         raise
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from sparsebayes.inspection._letters import all_letters
 from sparsebayes.inspection._matplotlib import pyplot_module
 
 DPI, SCREEN = 160, 96  # of the pictures, and of the screen that their width is meant for
@@ -31,7 +32,7 @@ def pictures_of(draw: Callable[[], Any], by_panel: bool = False) -> list[Picture
     by_panel : whether each of its panels becomes a picture of its own, with its numbers at its left.
     """
     pyplot = pyplot_module()
-    with pyplot.style.context("default"), pyplot.ioff():
+    with pyplot.style.context("default"), all_letters(), pyplot.ioff():
         display = draw()
         try:
             if by_panel:

@@ -25,6 +25,7 @@ from sparsebayes._array import (
     namespace,
     outer,
     row_squares,
+    take,
     total,
     triangular_inverse,
 )
@@ -130,8 +131,8 @@ class GaussianEvidence(Evidence):
 
     def __post_init__(self) -> None:
         self.order, self.n_noise = self.y if self.y.ndim == 1 else self.y[:, 0], int(self.noise_variance is None)
-        mean = np.average(self.y, axis=0, weights=self.counts)
-        with np.errstate(over="ignore", under="ignore"):
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            mean = np.average(self.y, axis=0, weights=self.counts)
             self.spread = float(np.average(row_squares(self.y - mean), weights=self.counts))
         if not LEAST_SPREAD < self.spread < 1 / LEAST_SPREAD:
             raise ValueError(
@@ -232,6 +233,12 @@ class GaussianEvidence(Evidence):
             R[:, np.linalg.norm(R, axis=0) < CONSTANT * size] = 0.0
         T = 1 if self.y.ndim == 1 else self.y.shape[1]
         return R[:, 1] if self.y.ndim == 1 else R[:, 1 : T + 1], R[:, T + 1 :]
+
+    def of_outputs(self, outputs: np.ndarray, noise_variance: float) -> Self:
+        """The evidence of some of the outputs alone, whose noise variance is known."""
+        chosen = copy.copy(self)
+        chosen.y, chosen.noise_variance = take(self.y, outputs, axis=1), noise_variance
+        return chosen
 
     def inverse(self, K: Array, log_beta: np.ndarray) -> tuple[Array, float, float | None]:
         """C⁻¹, log|C| and None; with an intercept C⁻¹ − C⁻¹11ᵀC⁻¹/(1ᵀC⁻¹1), log|C| and 1ᵀC⁻¹1."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsebayes._array import rows_on_host
+from sparsebayes._array import rows_on_host, to_numpy
 from sparsebayes.bases import BoundBasis
 from sparsebayes.scale_learning.leave_one_out import LeaveOneOutPredictions, excess_of_outputs, excess_variance
 from sparsebayes.scale_learning.process import GaussianProcess
@@ -77,13 +77,14 @@ class LearnedScales:
             return 0.0
         counts = None if counts is None else counts[self.rows]
         with np.errstate(all="ignore"):
-            process = LeaveOneOutPredictions.of_process(self.most, self.theta)
             y, columns = (rows_on_host(each, self.rows) for each in (y, columns))
             if y.ndim == 1:
+                process = LeaveOneOutPredictions.of_process(self.most, self.theta)
                 sparse = LeaveOneOutPredictions.of_result(result, columns, y, counts)
                 excess = excess_variance(process, sparse, counts)
             else:
                 known = (result.alpha, result.noise_variance, counts, result.has_intercept)
                 sparse = LeaveOneOutPredictions.of_weights(columns, y, *known)
-                excess = excess_of_outputs(process, sparse, counts, scales / result.output_scales)
+                ratio = scales / to_numpy(result.output_scales)
+                excess = excess_of_outputs(self.most, self.theta, sparse, counts, ratio)
         return excess if math.isfinite(excess) else 0.0  # a kernel beyond floating point says nothing

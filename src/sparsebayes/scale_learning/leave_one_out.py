@@ -8,7 +8,7 @@ square is σ_g² + V_g + (m_g − m)². The mean of
     [σ_g² + V_g + (m_g − m)²] − [σ² + V]
 
 over the training rows, each given the others, is what the error bars of the sparse model lack: one number in
-closed form.
+closed form. Of several outputs that share their functions each has the noise of the sparse model in both.
 """
 
 from __future__ import annotations
@@ -121,16 +121,22 @@ class LeaveOneOutPredictions:
         return cls(y - residual, noise * leverage / rest, noise)
 
     @classmethod
-    def of_process(cls, process: GaussianProcess, theta: np.ndarray) -> LeaveOneOutPredictions:
-        """The predictions of a Gaussian process with Gaussian noise, at θ = theta.
+    def of_process(
+        cls, process: GaussianProcess, theta: np.ndarray, evidence: GaussianEvidence | None = None
+    ) -> LeaveOneOutPredictions:
+        """The predictions of a Gaussian process with Gaussian noise, at θ = theta, of its targets.
+
+        evidence : with other targets, or another noise variance, than its own.
 
         With P = C⁻¹ less what an intercept explains, f at row n without all its copies is
         N(y_n − (Py)_n/P_nn, 1/P_nn − σ²/c_n); then c_n − 1 copies are added again. By inducing centres C is
         UUᵀ + diag(k(x_n, x_n) − ‖u_n‖² + σ²/c_n): what the centres leave of the variance of f is not lost
         [Snelson & Ghahramani 2006].
         """
-        evidence, log_beta = process.evidence, process.log_beta(theta)
-        assert isinstance(evidence, GaussianEvidence)
+        log_beta = process.log_beta(theta)
+        if evidence is None:
+            assert isinstance(process.evidence, GaussianEvidence)
+            evidence = process.evidence
         noise, y, counts = 1 / evidence.precision(log_beta), evidence.y, evidence.counts
         level = namespace(y).mean(y, axis=0) if evidence.center else 0.0  # P1 = 0, but for rounding
         if process.exact:
@@ -183,11 +189,28 @@ def excess_variance(
 
 
 def excess_of_outputs(
-    process: LeaveOneOutPredictions, sparse: LeaveOneOutPredictions, counts: np.ndarray | None, ratio: np.ndarray
+    process: GaussianProcess,
+    theta: np.ndarray,
+    sparse: LeaveOneOutPredictions,
+    counts: np.ndarray | None,
+    ratio: np.ndarray,
 ) -> float:
     """`excess_variance` of T outputs that share their functions: the mean over rows and outputs, in sparse model units.
 
+    The scales were learned with one noise variance for all outputs in units of their spread, which is far from that of
+    most of them if they are not explained equally well. So each output has the noise of the sparse model here, which
+    then cancels; outputs whose noise differs by less than a factor of two or so share an average of it.
+
     ratio : (T,) the unit of each output in the process, over that in the sparse model; means are divided by √T.
     """
-    apart = ratio**2 * ((process.noise + process.variance)[:, None] + len(ratio) * (process.mean - sparse.mean) ** 2)
-    return max(float(np.average(apart.mean(axis=1) - sparse.noise - sparse.variance, weights=counts)), 0.0)
+    evidence, T, apart = process.evidence, len(ratio), []
+    assert isinstance(evidence, GaussianEvidence)
+    varies = np.flatnonzero(np.isfinite(ratio))  # constant outputs have no noise
+    levels = np.round(np.log2(sparse.noise / ratio[varies] ** 2))
+    for level in np.unique(levels):
+        outputs = varies[levels == level]
+        noise = sparse.noise / float(np.exp(np.mean(np.log(ratio[outputs] ** 2))))
+        found = LeaveOneOutPredictions.of_process(process, theta, evidence.of_outputs(outputs, noise))
+        differ = T * (found.mean - sparse.mean[:, outputs]) ** 2
+        apart.append(ratio[outputs] ** 2 * (found.variance[:, None] + differ) - sparse.variance[:, None])
+    return max(float(np.average(np.concatenate(apart, axis=1).mean(axis=1), weights=counts)), 0.0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ DAY = 86_400e6  # microseconds, in which the year 9999 is still a number of 64 b
 # numbers and dates as spreadsheets write them: digits and marks, such as $1,234.50, 1.234,50 €, 12 %, 31.05.2024
 WRITTEN = re.compile(r"[+-]?\s?[$€£¥]?\s?\d[\d\s.,'’/]*[%$€£¥]?")
 GROUPED = re.compile(r"\s*[+-]?\d{1,3}([.,'’\s]\d{3})+([.,]\d+)?\s*")  # digits in groups of three, such as 1.234.567
+FOREIGN = (bytes, list, tuple, dict, set, np.ndarray)  # values that no text file has
 MOST_WRONG = 0.2  # share of the values of a column of numbers that may be text, which counts as missing
 
 
@@ -163,3 +165,29 @@ def as_days(values: Any) -> np.ndarray:
 def texts(values: Any) -> list[str]:
     """A Series as text, "(missing)" where it is missing."""
     return [MISSING if absent else str(each) for each, absent in zip(values, values.isna(), strict=True)]
+
+
+def as_from_text(values: Any) -> Any:
+    """A Series of another source as a text file would give it: numbers, dates and text.
+
+    Decimal numbers become floats and durations days. Bytes, lists and records become text.
+    """
+    import pandas as pd
+
+    if values.dtype.kind == "m":
+        return values / pd.Timedelta(days=1)
+    if values.dtype.kind == "S":
+        values = values.astype(object)
+    known = values[values.notna()] if values.dtype == object else values.iloc[:0]
+    if len(known) and all(isinstance(each, Decimal) for each in known):
+        return values.astype(np.float64)
+    if any(isinstance(each, FOREIGN) for each in known):
+        return values.where(values.isna(), values.map(_text_of))
+    return values
+
+
+def _text_of(value: Any) -> str:
+    """One value as text."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    return str(value.tolist() if isinstance(value, np.ndarray) else value)

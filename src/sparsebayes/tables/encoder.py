@@ -101,6 +101,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.unused_ = tuple(name for name, column in found.items() if isinstance(column, str))
         for name in self.unused_:
             warn(f"column {name!r} is dropped: {found[name]}.")
+        if not inputs:
+            raise ValueError(
+                f"the table must have a column to predict from, beside the target and what is dropped, got "
+                f"{_listed(frame)}."
+            )
         if not self.columns_:
             raise ValueError(f"the table must have a column to predict from, got none that varies among {inputs}.")
         self._require_different_names()

@@ -18,6 +18,7 @@ from typing import IO, Any
 import numpy as np
 
 from sparsebayes._checks import warn
+from sparsebayes.tables.columns import as_from_text
 
 MISSING_MARKS = ["?"]  # besides those that pandas knows: nothing, NA, N/A, NaN, null, None, …
 SEPARATORS = ",;\t|"
@@ -28,6 +29,7 @@ NEEDS_PYARROW = 'Parquet files need the package pyarrow: pip install "sparsebaye
 HINT = re.compile(r"sep=([^\r\n])\r?\n", re.IGNORECASE)  # a line before the names, in which a spreadsheet says it
 COMMA, POINT = (re.compile(rf"[+-]?\d+{mark}\d+([eE][+-]?\d+)?") for mark in (",", r"\."))  # 1,5 and 1.5
 THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")  # what may be 1234 where the decimal mark is a comma
+PLAIN = "biufMmUS"  # kinds of the arrays of NumPy whose elements are real numbers, dates, durations or text
 UNPACKED: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
 
@@ -59,7 +61,7 @@ def read_table(source: str | Path, separator: str | None = None, decimal: str | 
         return _text(_standard_input(), "standard input", separator, decimal, names)
     path = Path(source)
     if path.is_dir():
-        raise ValueError(f"{path} must be a file with a table, got a folder.")
+        raise ValueError(f"{str(source)!r} must be a file with a table, got a folder or no name.")
     if not path.exists():
         raise ValueError(f"{path} does not exist; give the path of a CSV, TSV, Parquet or .npy file.")
     kind = path.suffixes[-2] if path.suffix.lower() in UNPACKED and path.suffixes[1:] else path.suffix
@@ -212,6 +214,8 @@ def _parquet(path: Path) -> Any:
     except Exception as error:  # pyarrow has its own classes
         raise ValueError(f"{path} cannot be read as a Parquet file: {str(error).splitlines()[0]}") from None
     frame.columns = [str(column) for column in frame.columns]
+    if frame.columns.is_unique:  # else the encoder says so
+        frame = frame.assign(**{name: as_from_text(frame[name]) for name in frame})
     return frame
 
 
@@ -219,7 +223,8 @@ def read_array(path: str | Path) -> np.ndarray:
     """The array of an .npy file; ValueError if it is damaged, of another kind, or holds objects of Python."""
     try:
         with open(path, "rb") as file:
-            return np.asarray(np.lib.format.read_array(file, allow_pickle=False))
+            values = np.asarray(np.lib.format.read_array(file, allow_pickle=False))
+            return values.astype(values.dtype.newbyteorder("="), copy=False)
     except (OSError, MemoryError):
         raise
     except Exception:  # what parsers of a damaged header raise
@@ -233,8 +238,16 @@ def _npy(path: Path) -> Any:
 
     values = read_array(path)
     if values.dtype.names:
-        return pd.DataFrame({name: values[name] for name in values.dtype.names})
-    values = values[:, None] if values.ndim == 1 else values
-    if values.ndim != 2:
-        raise ValueError(f"{path} must hold a matrix (rows, columns), got an array of shape {values.shape}.")
-    return pd.DataFrame(values, columns=[f"c{j}" for j in range(values.shape[1])])
+        columns = {name: values[name] for name in values.dtype.names}
+    else:
+        matrix = values[:, None] if values.ndim == 1 else values
+        if matrix.ndim != 2:
+            raise ValueError(f"{path} must hold a matrix (rows, columns), got an array of shape {values.shape}.")
+        columns = {f"c{j}": column for j, column in enumerate(matrix.T)}
+    for name, column in columns.items():
+        if column.ndim != 1 or column.dtype.kind not in PLAIN:
+            raise ValueError(
+                f"{path} must hold one real number, date or text in each row of a column, got shape {column.shape} and "
+                f"dtype {column.dtype} in column {name!r}."
+            )
+    return pd.DataFrame({name: as_from_text(pd.Series(column)) for name, column in columns.items()})
