@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sparsebayes._checks import require_whole, warn
+from sparsebayes.tables._pandas import pandas_module
 from sparsebayes.tables.columns import (
     MISSING,
     MOST_WRONG,
@@ -241,9 +242,7 @@ def _number(name: str, x: np.ndarray, dates: bool) -> NumberColumn | str:
 
 def _frame(X: Any) -> Any:
     """X if it is a DataFrame with distinct text names, else an error that says what is needed."""
-    import pandas as pd
-
-    if not isinstance(X, pd.DataFrame):
+    if not isinstance(X, pandas_module().DataFrame):
         raise TypeError(f"the table must be a pandas DataFrame, got {type(X).__name__}.")
     wrong = [name for name in X.columns if not isinstance(name, str)]
     if wrong:
