@@ -1,5 +1,6 @@
 """The summaries of fitted estimators: what the evidence loses by a deletion, error bars, and every way to show them."""
 
+import io
 import re
 import sys
 from dataclasses import replace
@@ -274,6 +275,19 @@ def test_rows_that_do_not_count_are_not_counted():
               SparseBayesRegressor().partial_fit(X, y, counts)]  # fmt: skip
     for model in models:
         assert dict(model.summary().facts)["rows"] == "53"
+
+
+@pytest.mark.parametrize("joint", [True, False])
+def test_outputs_have_the_names_of_a_data_frame(joint):
+    X, Y = _two_outputs()
+    for model in (SparseBayesRegressor(prior="uniform", joint=joint), RelevanceVectorRegressor("rbf", joint=joint)):
+        named = model.fit(X, y=pd.DataFrame(Y, columns=["height", "width"]))
+        file = io.BytesIO()
+        save(named, file)
+        file.seek(0)
+        for each in (named, load(file)):
+            assert set(each.to_frame()["output"]) == {"height", "width"}
+        assert set(model.fit(X, Y).to_frame()["output"]) == {0, 1}
 
 
 def test_separate_outputs_are_those_of_their_models():
