@@ -21,7 +21,7 @@ def test_without_pandas_a_message_says_what_to_install(tmp_path, monkeypatch, en
     (tmp_path / f"t.{ending}").write_bytes(b"a,b\n1,2\n")
     monkeypatch.setitem(sys.modules, "pandas", None)
     for use in (lambda: read_table(tmp_path / f"t.{ending}"), lambda: TableEncoder().fit([[1.0]])):
-        with pytest.raises(ImportError, match=r"tables need the package pandas: pip install 'sparsebayes\[cli\]'"):
+        with pytest.raises(ImportError, match=r'tables need the package pandas: pip install "sparsebayes\[cli\]"'):
             use()
 
 

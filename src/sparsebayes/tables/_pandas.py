@@ -10,5 +10,5 @@ def pandas_module() -> Any:
     try:
         import pandas
     except ImportError as error:
-        raise ImportError("tables need the package pandas: pip install 'sparsebayes[cli]'.") from error
+        raise ImportError('tables need the package pandas: pip install "sparsebayes[cli]".') from error
     return pandas
