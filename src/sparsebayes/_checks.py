@@ -16,6 +16,10 @@ PACKAGE = str(Path(__file__).parent / "_")[:-1]  # with the separator at the end
 OWN = (PACKAGE, _set_output.__file__)  # scikit-learn wraps methods that transform
 
 
+class MissingValueWarning(UserWarning):
+    """Rows to be predicted lack values: medians take their place, and error bars do not count that."""
+
+
 def is_number(x: Any) -> bool:
     """Whether x is one finite real number, of Python or NumPy; True and False are not.
 

@@ -36,8 +36,8 @@ def shown_by(cli, command):
     assert name == "sparsebayes"
     run = cli(*arguments)
     assert run.code == (2 if "error:" in run.err else 0)
-    lines = (run.err + run.out).splitlines()
-    return lines[: int(head)] if head else lines
+    lines = run.out.splitlines()
+    return run.err.splitlines() + (lines[: int(head)] if head else lines)
 
 
 def compared(line):

@@ -37,7 +37,13 @@ def test_a_full_disk_at_standard_output_is_one_sentence(model, capsys, monkeypat
         monkeypatch.setattr(sys, "stdout", file)
         assert main(words) == 2
         print("and nothing fails at the end of the process")
-    assert capsys.readouterr().err == "sparsebayes: error: standard output: No space left on device\n"
+    assert without_gaps(capsys.readouterr().err) == "sparsebayes: error: standard output: No space left on device\n"
+
+
+def without_gaps(err):
+    """What was printed, without the warning of sizes that are missing."""
+    gaps = "sparsebayes: warning: column 'size' has no value in "
+    return "".join(line for line in err.splitlines(keepends=True) if not line.startswith(gaps))
 
 
 class Full(io.StringIO):
@@ -50,7 +56,7 @@ class Full(io.StringIO):
 def test_a_full_disk_at_standard_error_does_not_matter(model, capsys, monkeypatch):
     capsys.readouterr()
     monkeypatch.setattr(sys, "stderr", Full())
-    assert main(PREDICT) == 0
+    assert main(PREDICT) == 0  # although there is a warning
     assert main(("predict", "m.sbm", "none.csv")) == 2
     assert capsys.readouterr().out.startswith("prediction,std")
 
@@ -62,7 +68,7 @@ def test_whoever_reads_standard_output_may_stop(model, capsys, monkeypatch):
     with os.fdopen(writing, "w", encoding="utf-8") as file:
         monkeypatch.setattr(sys, "stdout", file)
         assert main(PREDICT) == 0
-    assert capsys.readouterr().err == ""
+    assert without_gaps(capsys.readouterr().err) == ""
 
 
 def test_closed_streams_are_one_sentence(model, capsys, monkeypatch):

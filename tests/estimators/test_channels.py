@@ -86,7 +86,7 @@ def test_arrays_of_other_libraries_and_of_dask():
         (COLOURS, {"channel_axis": 2, "noise_variance": [1.0, 2.0, -1.0]}, "noise_variance must be .* got -1.0"),
         (COLOURS[:, :, 0], {"noise_variance": [1.0, 2.0]}, "noise_variance must be a finite number > 0"),
         (COLOURS[0, 0], {"channel_axis": 0}, r"x must have one axis .* beside channel_axis=0, got shape \(3,\)"),
-        (np.where(np.arange(3) == 1, np.nan, COLOURS), {"channel_axis": 2}, "got none in channel 1; leave that out"),
+        (np.where(np.arange(3) == 1, np.nan, COLOURS), {"channel_axis": 2}, "got NaN alone in channel 1: leave that c"),
     ],
 )
 def test_what_cannot_be_is_said(x, options, message):
@@ -97,7 +97,7 @@ def test_what_cannot_be_is_said(x, options, message):
 @pytest.mark.parametrize("colours", [3, 4])
 def test_colours_without_an_axis_are_warned_of(colours):
     x = np.random.default_rng(0).standard_normal((20, 18, colours))
-    words = r"denoised as {}; if it is a colour image, use channel_axis=-1"
+    words = r"denoised as {}; if it is a colour image, use channel_axis=-1 of sparsebayes.denoise, or Wavel"
     for use, taken in [
         (lambda: denoise(x, shifts=0), "one volume"),
         (lambda: WaveletDenoiser(ndim=3, shifts=0).fit(x), "one volume"),

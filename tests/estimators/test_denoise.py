@@ -2,6 +2,7 @@
 
 import itertools
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -37,12 +38,44 @@ def test_other_numbers_of_axes_are_refused(x):
 
 def test_what_cannot_be_denoised_is_refused():
     for x, message in [
-        (np.full(9, np.nan), "at least one sample that is not NaN, got none;"),
+        (np.full(9, np.nan), r"at least one sample that is not NaN, got NaN alone\.$"),
         ([1.0, -np.inf, np.nan], r"got infinity at index \(1,\)"),
         (np.ma.masked_invalid([1.0, np.nan, 2.0]), r"must not be a masked array; give X.filled\(numpy.nan\)"),
     ]:
         with pytest.raises(ValueError, match=message):
             denoise(x)
+
+
+def test_files_and_tables_are_refused_in_one_sentence():
+    pandas = pytest.importorskip("pandas", reason="pandas is an extra")
+    x = np.random.default_rng(0).standard_normal((500, 2))
+    for given, message in [
+        ("photo.jpg", "array of samples, got the file name 'photo.jpg'; read it first, or use the command sparsebayes"),
+        (Path("photo.jpg"), "got the file name 'photo.jpg'"),
+        (pandas.DataFrame(x), r"got a table; for one of its columns pass x\['NAME'\], for each of them x.to_numpy\(\)"),
+    ]:
+        with pytest.raises(TypeError, match=message):
+            denoise(given)
+    series = denoise(pandas.Series(x[:, 0]), shifts=0)
+    np.testing.assert_array_equal(denoise(x, channel_axis=1, shifts=0)[:, 0], series)
+
+
+@pytest.mark.parametrize(("shape", "axis"), [((500, 2), 1), ((8, 72), 0)], ids=str)
+def test_signals_that_are_taken_for_an_image_are_warned_of(shape, axis):
+    x = np.random.default_rng(0).standard_normal(shape)
+    words = (
+        rf"denoised as one image; if it holds {shape[axis]} signals of {max(shape)} samples, use channel_axis={axis}"
+    )
+    for use in (lambda: denoise(x, shifts=0), lambda: WaveletDenoiser(ndim=2, shifts=0).fit(x)):
+        with pytest.warns(UserWarning, match=words) as caught:
+            use()
+        assert len(caught) == 1
+        assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        denoise(x, channel_axis=axis, shifts=0)
+        denoise(np.tile(x, (1, 5) if axis else (5, 1)), shifts=0)
+        WaveletDenoiser(shifts=0).fit(x.reshape(min(shape), -1))
 
 
 @pytest.mark.parametrize("shape", [(32, 64), (64, 33), (50, 50)], ids=str)

@@ -28,7 +28,8 @@ def test_a_query_outside_by_more_than_a_width_is_warned_of(gamma):
     model.predict([[10.5]])
     with pytest.raises(
         ExtrapolationWarning,
-        match=r"training rows, which lie between -10 and 10 in input 0.*RBF\(\) \+ Columns\(degree=1\)",
+        match=r"training rows, which lie between -10 and 10 in input 0.*"
+        r"RBF\(\) \+ Columns\(degree=1\), both from sparsebayes",
     ):
         model.predict([[0.0], [40.0]])
 

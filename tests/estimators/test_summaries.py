@@ -1,5 +1,7 @@
 """The summaries of fitted estimators: what the evidence loses by a deletion, error bars, and every way to show them."""
 
+import io
+import re
 import sys
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -275,6 +277,19 @@ def test_rows_that_do_not_count_are_not_counted():
         assert dict(model.summary().facts)["rows"] == "53"
 
 
+@pytest.mark.parametrize("joint", [True, False])
+def test_outputs_have_the_names_of_a_data_frame(joint):
+    X, Y = _two_outputs()
+    for model in (SparseBayesRegressor(prior="uniform", joint=joint), RelevanceVectorRegressor("rbf", joint=joint)):
+        named = model.fit(X, y=pd.DataFrame(Y, columns=["height", "width"]))
+        file = io.BytesIO()
+        save(named, file)
+        file.seek(0)
+        for each in (named, load(file)):
+            assert set(each.to_frame()["output"]) == {"height", "width"}
+        assert set(model.fit(X, Y).to_frame()["output"]) == {0, 1}
+
+
 def test_separate_outputs_are_those_of_their_models():
     X, Y = _two_outputs()
     model = SparseBayesRegressor(joint=False).fit(X, Y)
@@ -311,6 +326,18 @@ def test_the_letters_of_levels_are_explained_where_there_are_any():
     words = '"d" has differences along it, "a" averages'
     assert words in str(_model("images").summary())
     assert words not in str(_model("denoiser").summary())
+    assert '"n" is not' not in str(_model("images").summary())
+    long = WaveletDenoiser(ndim=2, shifts=0).fit(np.random.default_rng(0).standard_normal((16, 128)))
+    assert any("n" in band.kind for band in long.bands_)
+    assert words + ', "n" is not halved at this level' in str(long.summary())
+
+
+def test_the_channels_of_one_signal_are_called_so():
+    x = np.random.default_rng(0).standard_normal((2, 64, 3))
+    for signals, heading in ((x[0], "channel"), (x, "signal"), (x[:, :, 0], "signal")):
+        channels = None if signals.ndim == 2 and heading == "signal" else -1
+        summary = WaveletDenoiser(channel_axis=channels, shifts=0).fit(signals).summary()
+        assert re.search(rf"^{heading} +level ", str(summary), flags=re.MULTILINE)
 
 
 # the ways to show it

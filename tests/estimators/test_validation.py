@@ -1,5 +1,7 @@
 """Bad input gets one clear sentence that names the argument."""
 
+import datetime
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -48,7 +50,12 @@ BAD_DATA = {
     "short y": (X, Y[:4], None, r"^y must have one value per row of X: X has 12 rows, but y has shape \(4,\)\.$"),
     "three dimensions of y": (X, np.ones((12, 2, 2)), None, r"^y should be a 1d array, got .*\(12, 2, 2\)"),
     "no y": (X, None, None, r"requires y to be passed, but the target y is None\.$"),
-    "words for y": (X, ["a"] * 12, None, r"^y must hold real numbers, got an array of dtype"),
+    "words for y": (
+        X,
+        ["a"] * 12,
+        None,
+        r"^y must hold real numbers, got an array of dtype <U1; for classes use RelevanceVectorClassifier or ",
+    ),
     "no sample": (X[:0], Y[:0], None, r"^X has 0 sample\(s\) .*at least 2 sample\(s\) are required\.$"),
     "no feature": (X[:, :0], Y, None, r"^X has .* 0 feature\(s\) .*a minimum of 1 is required\.$"),
     "one sample": (X[:1], Y[:1], None, r"^X has 1 sample\(s\) .*at least 2"),
@@ -192,6 +199,10 @@ def test_bad_queries(estimator):
         (_with(X, np.nan), r"^X contains (NaN|infinity)"),
         (X[:0], r"^X has 0 sample\(s\)"),
         (X[0], r"^X must have two dimensions"),
+        (X[0].tolist(), r"^X must have two dimensions .* got 1\. Reshape your data: numpy\.reshape\(X, \(-1, 1\)\)"),
+        ((), r"^X must have two dimensions .* got 1\."),
+        (3.0, r"^X must have two dimensions .* got 0\. Reshape your data"),
+        ([X.tolist()], r"^X must have two dimensions .* got 3\."),
     ]:
         with pytest.raises(ValueError, match=message):
             model.predict(bad)
@@ -240,6 +251,39 @@ def test_a_missing_value_is_named_by_its_column():
         RelevanceVectorRegressor().fit(frame, Y)
     with pytest.raises(ValueError, match=r"^X contains infinity in row 1, column 1; every value must be finite\.$"):
         RelevanceVectorRegressor().fit(_with(X, np.inf), Y)
+
+
+@both
+def test_columns_of_one_name_are_named(estimator):
+    named = pd.DataFrame(X, columns=["a", "c0", "c0"])
+    with pytest.raises(ValueError, match=r"^X has several columns named 'c0': rename them\.$"):
+        estimator().fit(named, Y)
+
+
+@pytest.mark.parametrize(
+    "days",
+    [
+        pd.date_range("2024-01-01", periods=12),
+        pd.date_range("2024-01-01", periods=12, tz="UTC"),
+        pd.period_range("2024-01", periods=12, freq="M"),
+        [datetime.date(2024, 1, 1 + k) for k in range(12)],
+    ],
+    ids=["naive", "zone", "period", "object"],
+)
+def test_dates_among_numbers_are_named(days):
+    table = pd.DataFrame(X, columns=["a", "b", "c"]).assign(day=days)
+    message = (
+        r"^X must hold numbers, got dates in column 'day': sparsebayes.tables.TableEncoder turns them into numbers"
+    )
+    with pytest.raises(ValueError, match=message):
+        RelevanceVectorRegressor().fit(table, Y)
+
+
+def test_dates_among_numbers_of_polars_are_named():
+    polars = pytest.importorskip("polars")
+    table = polars.DataFrame({"a": Y, "day": [datetime.date(2024, 1, 1 + k) for k in range(12)]})
+    with pytest.raises(ValueError, match="got dates in column 'day'"):
+        RelevanceVectorRegressor().fit(table, Y)
 
 
 @pytest.mark.parametrize("dtype", ["U", "S", "O"])

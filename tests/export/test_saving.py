@@ -122,7 +122,7 @@ def test_max_bytes_is_a_positive_integer(most):
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(FileNotFoundError):
         sparsebayes.load(tmp_path / "model.sbm")
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError, match=r"the folder of '.*model\.sbm' does not exist; create it first"):
         sparsebayes.save(MODEL, tmp_path / "folder" / "model.sbm")
     with pytest.raises(ValueError, match="regular file"):
         sparsebayes.save(MODEL, tmp_path)

@@ -45,6 +45,30 @@ def test_an_image_has_three_panels():
     assert display.line_ is None
 
 
+@pytest.mark.parametrize(("axis", "count"), [(-1, 3), (0, 4)])
+def test_an_image_in_colours_is_drawn_in_them(axis, count):
+    colours = np.stack([(1 + k) * image() for k in range(count)], axis=axis)
+    first = (3, 7, 0) if axis == -1 else (0, 3, 7)
+    colours[first] = np.nan
+    mean, std = denoise(colours, channel_axis=axis, shifts=0, return_std=True)
+    model = WaveletDenoiser(ndim=2, shifts=0, channel_axis=axis).fit(colours)
+    for display in (
+        DenoisingDisplay.from_signal(colours, channel_axis=axis, shifts=0),
+        DenoisingDisplay.from_estimator(model, colours),
+    ):
+        noisy, denoised, bars = (np.asarray(each.get_array()) for each in display.images_)
+        assert noisy.shape == denoised.shape == (40, 50, 4)
+        assert noisy[3, 7, 3] == 0
+        assert noisy[..., 3].sum() == 40 * 50 - 1
+        low, high = np.nanpercentile(np.moveaxis(colours, axis, -1)[..., :3], [0.5, 99.5])
+        np.testing.assert_allclose(
+            denoised[..., :3], np.clip((np.moveaxis(mean, axis, -1)[..., :3] - low) / (high - low), 0, 1)
+        )
+        np.testing.assert_allclose(bars, np.moveaxis(std, axis, -1)[..., :3].mean(axis=-1))
+        assert len(display.colorbars_) == 1
+        display.figure_.canvas.draw()
+
+
 def test_of_a_volume_the_middle_slice_is_drawn():
     volume = np.stack([image((16, 24)) + k for k in range(9)])
     model = WaveletDenoiser(ndim=3, shifts=0).fit(volume)
@@ -112,11 +136,16 @@ def test_bad_input_is_named():
     with pytest.raises(ValueError, match=r"X must be one signal with 1 axes, as the estimator has ndim=1, got 2"):
         DenoisingDisplay.from_estimator(WaveletDenoiser().fit(image()[0]), image())
     colours = np.dstack([image()] * 3)
-    for Display in (DenoisingDisplay, ShrinkageDisplay):
-        model = WaveletDenoiser(ndim=2, shifts=0, channel_axis=-1).fit(colours)
+    for Display, channels, ndim in (
+        (ShrinkageDisplay, colours, 2),
+        (ShrinkageDisplay, colours[:, 0], 1),
+        (DenoisingDisplay, colours[:, 0], 1),
+        (DenoisingDisplay, np.dstack([image()] * 5), 2),
+    ):
+        model = WaveletDenoiser(ndim=ndim, shifts=0, channel_axis=-1).fit(channels)
         for draw in (partial(Display.from_estimator, model), partial(Display.from_signal, channel_axis=-1)):
             with pytest.raises(ValueError, match=r"channel_axis must be None to draw, got -1; draw one channel"):
-                draw(colours)
+                draw(channels)
     with pytest.raises(ValueError, match="ax must be 3 axes to draw an image in, got 1"):
         DenoisingDisplay.from_signal(image(), ax=pyplot.subplots()[1])
     with pytest.raises(NotFittedError):

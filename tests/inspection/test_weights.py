@@ -66,7 +66,9 @@ def test_weights_of_an_output(kind, joint):
             weights = weights[output]
             std = std * np.sqrt(own.noise_variance_[output] / own._fitted.result.noise_variance)
         assert_same(stored(display), expected(own.get_feature_names_out(), weights, std))
-    with pytest.raises(ValueError, match="output must be a number from 0 to 1, one of the outputs of y, got None"):
+    with pytest.raises(
+        ValueError, match="output must be a number from 0 to 1, one of the outputs of y, got None: pass output=0 or 1"
+    ):
         WeightsDisplay.from_estimator(model)
 
 

@@ -31,6 +31,7 @@ from sparsebayes.datasets import make_signal, make_sinc
 from sparsebayes.inspection import PartialDependenceDisplay
 from sparsebayes.reports import Report, report
 from sparsebayes.reports._rows import Evidence, statement
+from sparsebayes.reports._scores import regression_scores
 from sparsebayes.reports._subject import Subject
 from sparsebayes.summaries.numbers import nats, significant
 from sparsebayes.tables import TableEncoder
@@ -266,6 +267,24 @@ def test_a_notebook_shows_it_in_a_frame():
     assert Page(page._repr_html_()).tags == ["iframe"]
     assert "<p>" not in page._repr_html_()
     assert "kB" in repr(page)
+
+
+def test_coverage_of_rows_with_gaps_is_told_from_that_of_the_others():
+    rng = np.random.default_rng(0)
+    table, gaps = pd.DataFrame({"a": rng.standard_normal(80), "b": rng.standard_normal(80)}), np.arange(80) % 8 == 0
+    y = 3 * table["a"] + 0.1 * rng.standard_normal(80)
+    table.loc[gaps, "a"] = np.nan
+    steps = [("table", TableEncoder()), ("model", SparseBayesRegressor())]
+    model = Pipeline(steps).fit(table, y)
+    page = "".join(regression_scores(Subject.of(model, table, y, None)))
+    mean, std = model.predict(table, return_std=True)
+    z = np.abs((y - mean) / std)
+    for rows, words in ((gaps, "10 rows with missing values"), (~gaps, "70 rows without missing values")):
+        shares = [100 * np.mean(z[rows] <= norm.ppf(0.5 + 0.5 * level)) for level in (0.5, 0.8, 0.95)]
+        found = page.partition(words)[2].partition("</tr>")[0]
+        assert [float(each) for each in re.findall(r"([\d.]+) %", found)] == pytest.approx(shares, abs=0.05)
+    whole = Subject.of(model, table[~gaps], y[~gaps], None)
+    assert "missing values" not in "".join(regression_scores(whole))
 
 
 def test_the_noise_of_each_row_is_counted():

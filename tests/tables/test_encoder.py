@@ -6,7 +6,7 @@ from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from sparsebayes.tables import TableEncoder
+from sparsebayes.tables import MissingValueWarning, TableEncoder
 
 pd = pytest.importorskip("pandas")
 TIMES = ["1970-01-02 00:00", "1970-01-03 12:00"]
@@ -88,6 +88,29 @@ def test_target_and_dropped_columns_are_no_inputs():
     assert list(encoded(table(a=[1.0, 2.0], b=[1.0, 2.0], y=[1.0, 2.0]), target="y", drop=("b",))) == ["a"]
 
 
+def test_the_target_is_needed_in_the_fit_alone():
+    encoder = TableEncoder(target="y").fit(table(a=[1.0, 2.0], y=[0.0, 1.0]))
+    assert_array_equal(encoder.transform(table(a=[7.0])), [[7.0]])
+
+
+@pytest.mark.parametrize(
+    ("values", "y"),
+    [
+        ([1.0, 2.5, 4.0], np.array([1.0, 2.5, 4.0])),
+        ([1, 2, 4], [1.0, 2.0, 4.0]),
+        ([True, False, True], pd.Series([True, False, True])),
+        (["u", "v", "u"], np.array(["u", "v", "u"])),
+    ],
+)
+@pytest.mark.parametrize("fit", ["fit", "fit_transform"])
+def test_an_input_that_equals_the_targets_is_warned_of(values, y, fit):
+    frame = table(a=[3.0, 1.0, 2.0], day=pd.to_datetime(["2024-01-01", "2024-01-02", "2024-01-05"]), b=values)
+    with pytest.warns(UserWarning, match=r"column 'b' equals y, and is an input: .* TableEncoder\(target='b'\)"):
+        getattr(TableEncoder(), fit)(frame, y)
+    getattr(TableEncoder(target="b"), fit)(frame, y)
+    getattr(TableEncoder(), fit)(frame, y[::-1] if y[0] != y[2] else [0.0, 1.0, 7.0])
+
+
 def test_clone_has_the_same_parameters():
     encoder = TableEncoder("y", ("a",), 3)
     assert clone(encoder).get_params() == encoder.get_params()
@@ -117,6 +140,12 @@ def test_queries_that_do_not_fit_are_refused(query, sentence):
         (pd.DataFrame({"a": []}), {}, ValueError, "at least one row"),
         (pd.DataFrame({"y": [1.0, 2.0]}), {"target": "y"}, ValueError, "a column to predict from, beside .* 'y'"),
         (pd.DataFrame({"a": [1.0, 2.0]}), {"drop": ("b",)}, ValueError, "drop must name columns of the table, got 'b'"),
+        (
+            pd.DataFrame({"a": [1.0, 2.0], "price": [1.0, 3.0]}),
+            {"target": "Price"},
+            ValueError,
+            "target must be a column of the table, got 'Price'; it has 'a', 'price'",
+        ),
         (pd.DataFrame({"a": [1.0, 2.0]}), {"max_categories": 0}, ValueError, "max_categories must be an integer >= 1"),
     ],
 )
@@ -156,6 +185,17 @@ def test_a_few_values_that_are_no_numbers_count_as_missing_with_a_warning():
     with pytest.warns(UserWarning, match=r"'a' has 1 value\(s\) that are no numbers, such as 'n/a\?' in data row 2"):
         found = encoded(table(a=values))
     assert found == {"a": [1.0, 4.0, 3.0, 4.0, 5.0, 6.0], "a is missing": [0.0, 1.0, 0.0, 0.0, 0.0, 0.0]}
+
+
+def test_gaps_are_warned_of_in_queries_even_if_the_fit_had_them():
+    frame = table(a=[1.0, None, 5.0, 9.0], day=["2024-01-01", "2024-01-02", None, "2024-01-05"])
+    encoder = TableEncoder()
+    fitted = encoder.fit_transform(frame)
+    with pytest.warns(MissingValueWarning) as said:
+        assert_array_equal(encoder.transform(frame), fitted)
+    ends = [str(each.message).partition(" takes its place, ")[2] for each in said]
+    assert ends == ["and the error bars do not know of it."] * 2
+    assert str(said[0].message).startswith("column 'a' has no value in 1 of 4 rows: the median 5")
 
 
 def test_queries_with_gaps_or_new_text_are_warned_of():

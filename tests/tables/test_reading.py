@@ -10,11 +10,20 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from sparsebayes.tables import read_table
+from sparsebayes.tables import TableEncoder, read_table
 
 pd = pytest.importorskip("pandas")
 
 FRAME = pd.DataFrame({"a": [1.5, -2.0, 3e-7], "b": ["u", "v w", None], "c": [1, 2, 3]})
+
+
+@pytest.mark.parametrize("ending", ["csv", "npy", "parquet"])
+def test_without_pandas_a_message_says_what_to_install(tmp_path, monkeypatch, ending):
+    (tmp_path / f"t.{ending}").write_bytes(b"a,b\n1,2\n")
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    for use in (lambda: read_table(tmp_path / f"t.{ending}"), lambda: TableEncoder().fit([[1.0]])):
+        with pytest.raises(ImportError, match=r'tables need the package pandas: pip install "sparsebayes\[cli\]"'):
+            use()
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])

@@ -21,7 +21,7 @@ from sparsebayes.cli.data import Task, add_table_arguments, add_target_arguments
 from sparsebayes.cli.fitting import add_model_arguments, estimator_of
 from sparsebayes.cli.peers import Competitor, competitors
 from sparsebayes.export import save
-from sparsebayes.tables import TableEncoder
+from sparsebayes.tables import MissingValueWarning, TableEncoder
 
 LONGEST = 200  # characters of the message of a peer
 SMALLEST_STD, TINY = 1e-12, 1e-150  # of a prediction, in units of the largest target; so that none is zero
@@ -88,7 +88,9 @@ def _score(competitor: Competitor, task: Task, arguments: Any, folds: list[tuple
     for train, test in folds:
         encoder = TableEncoder(task.target, tuple(arguments.drop), arguments.max_categories)
         X = encoder.fit_transform(task.frame.iloc[train])
-        queries, y = encoder.transform(task.frame.iloc[test]), task.y[test]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", MissingValueWarning)  # which the log scores show
+            queries, y = encoder.transform(task.frame.iloc[test]), task.y[test]
         began = time.perf_counter()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of peers that do not converge

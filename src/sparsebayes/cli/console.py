@@ -82,7 +82,7 @@ class Console:
             if text not in said:
                 said.append(text)
                 if not self.json:
-                    print(f"{PREFIX}: warning: {text}", file=sys.stderr)
+                    _say(f"{PREFIX}: warning: {text}")
 
         with warnings.catch_warnings():
             warnings.simplefilter("default")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -77,6 +78,7 @@ def denoise(
     refuse_dask(
         x, "denoise takes one signal in memory, and x is a Dask collection; WaveletDenoiser().transform takes many"
     )
+    _require_samples(x)
     axes = (x.ndim if is_foreign(x) else np.ndim(x)) - (channel_axis is not None)
     if axes not in (1, 2, 3):
         beside = "" if channel_axis is None else f" beside channel_axis={channel_axis}"
@@ -86,3 +88,17 @@ def denoise(
         )
     denoiser = WaveletDenoiser(wavelet, prior, level, noise_variance, shifts, axes, boundary, channel_axis)
     return denoiser.fit_transform(x if is_foreign(x) else np.asanyarray(x), return_std=return_std)
+
+
+def _require_samples(x: Any) -> None:
+    """TypeError for a file or a table, which do not say what one signal is."""
+    if isinstance(x, str | os.PathLike):
+        raise TypeError(
+            f"x must be an array of samples, got the file name {os.fspath(x)!r}; read it first, or use the command "
+            "sparsebayes denoise, which reads files."
+        )
+    if hasattr(x, "columns"):
+        raise TypeError(
+            "x must be one signal, image or volume, got a table; for one of its columns pass x['NAME'], for each of "
+            "them x.to_numpy() with channel_axis=1."
+        )

@@ -152,7 +152,7 @@ def forget(estimator: Any) -> None:
     """Remove the fitted attributes of an earlier fit."""
     for name in [name for name in vars(estimator) if name.endswith("_") and name not in KEPT]:
         delattr(estimator, name)
-    for name in ("_fitted", "_range", "_shared_scale"):
+    for name in ("_fitted", "_range", "_shared_scale", "_output_names"):
         vars(estimator).pop(name, None)
 
 

@@ -35,14 +35,15 @@ def summary_of_levels(model: Any, max_rows: int | None = MOST_ROWS) -> Summary:
         Column("energy", "energy", (energy / total).ravel(), share),
     ]
     if len(signals) > 1:
-        columns.insert(0, Column("signal", "signal", np.repeat(signals, len(bands))))
+        channels = getattr(model, "n_channels_", None) == len(signals)  # older model files do not say how many
+        columns.insert(0, Column("signal", "channel" if channels else "signal", np.repeat(signals, len(bands))))
     rows = len(signals) * len(bands)
     shown = np.arange(rows if max_rows is None else min(rows, max_rows))
     return Summary(
         type(model).__name__,
         _facts(model, noise),
         tuple(columns),
-        _notes(rows, len(shown), len(bands[0].shape) > 1),
+        _notes(rows, len(shown), bands),
         shown,
     )
 
@@ -74,10 +75,12 @@ def _facts(model: Any, noise: np.ndarray) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _notes(rows: int, shown: int, several_axes: bool) -> tuple[str, ...]:
+def _notes(rows: int, shown: int, bands: Any) -> tuple[str, ...]:
     cut = [f"… and {rows - shown} more", ALL_ROWS] if shown < rows else []
     meaning = "threshold: the size up to which a coefficient is set to zero; 0 if all are kept, — if it is unknown"
     letters = "level 1 is the finest"
-    if several_axes:
+    if len(bands[0].shape) > 1:
         letters += '; a letter for each axis: "d" has differences along it, "a" averages'
+        if any("n" in band.kind for band in bands):
+            letters += ', "n" is not halved at this level'
     return (*cut, letters, meaning, "energy: the share of the squares of the denoised coefficients")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,20 @@ def noise_of(result: Any) -> Any:
 def of_outputs(weights: np.ndarray) -> np.ndarray:
     """Weights (S,) as they are, those of T outputs (S, T) as (T, S)."""
     return weights if weights.ndim == 1 else weights.T
+
+
+def names_outputs(fit: Callable[..., Any]) -> Callable[..., Any]:
+    """A `fit` that keeps what the columns of a data frame y are called, as `_output_names`."""
+
+    @wraps(fit)
+    def fit_and_name(self: Any, *args: Any, **kwargs: Any) -> Any:
+        fitted = fit(self, *args, **kwargs)
+        names = getattr(args[1] if len(args) > 1 else kwargs.get("y"), "columns", ())
+        if len(names) > 1 and all(isinstance(name, str) for name in names):
+            self._output_names = tuple(names)
+        return fitted
+
+    return fit_and_name
 
 
 @dataclass(frozen=True, eq=False)

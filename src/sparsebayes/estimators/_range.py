@@ -61,7 +61,7 @@ class TrainingRange:
             warn(
                 f"X has rows far outside the training rows, which lie between {self.low[k]:.4g} and "
                 f"{self.high[k]:.4g} in input {name}: beyond them the prediction goes to the intercept, whatever the "
-                "function does there; add a trend, as in kernel=RBF() + Columns(degree=1), or use variance='gp' for "
-                "error bars that grow.",
+                "function does there; add a trend, as in kernel=RBF() + Columns(degree=1), both from "
+                "sparsebayes, or use variance='gp' for error bars that grow.",
                 ExtrapolationWarning,
             )

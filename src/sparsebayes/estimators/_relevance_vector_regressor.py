@@ -23,7 +23,7 @@ from sparsebayes.estimators._error_bars import (
 )
 from sparsebayes.estimators._fitted import Fitted, all_or_nothing
 from sparsebayes.estimators._order import row_order
-from sparsebayes.estimators._outputs import fit_each, groups_of_outputs, of_outputs
+from sparsebayes.estimators._outputs import fit_each, groups_of_outputs, names_outputs, of_outputs
 from sparsebayes.estimators._parameters import check_parameters
 from sparsebayes.estimators._range import TrainingRange
 from sparsebayes.estimators._regression import SparseRegression, publish_regression
@@ -115,6 +115,7 @@ class RelevanceVectorRegressor(SparseRegression):
 
     @reports_to_callbacks
     @all_or_nothing
+    @names_outputs
     def fit(self, X: Any, y: Any, sample_weight: Any = None, noise_variance: Any = None) -> Self:
         """Fit the model.
 

@@ -14,6 +14,7 @@ from sparsebayes.solvers.regression import checked_variance
 MANY_ROWS = 32  # from which on a table may be an image
 SQUARE = 2  # largest ratio of the sides of what may be an image
 COLOURS = (3, 4)  # lengths of the last axis of what may be a colour image
+SHORT, LONG = 8, 8  # samples of an axis that is hardly one of an image, if the other is so many times as long
 FEW_COLOURS = 4  # smallest ratio of the other sides to that length
 
 
@@ -88,8 +89,8 @@ class SignalBatch:
             return
         signal, channel = divmod(int(empty.argmax()), self.channels or 1)
         places = ([] if self.channels is None else [f"channel {channel}"]) + ([f"signal {signal}"] if self.many else [])
-        where = f" in {' of '.join(places)}" if places else ""
-        raise ValueError(f"X must have at least one sample that is not NaN, got none{where}; leave that out.")
+        where = f" in {' of '.join(places)}: leave that {places[-1].split()[0]} out" if places else ""
+        raise ValueError(f"X must have at least one sample that is not NaN, got NaN alone{where}.")
 
 
 def warn_of_an_image(X: Any, ndim: int, channel_axis: int | None) -> None:
@@ -102,11 +103,17 @@ def warn_of_an_image(X: Any, ndim: int, channel_axis: int | None) -> None:
             f"X of shape {shape} is denoised as {shape[0]} separate signals of {shape[1]} samples, since ndim=1; if it "
             "is an image, use sparsebayes.denoise(X) or WaveletDenoiser(ndim=2)."
         )
+    if ndim == len(shape) == 2 and min(shape) <= SHORT and max(shape) > LONG * min(shape):
+        axis = int(np.argmin(shape))
+        warn(
+            f"X of shape {shape} is denoised as one image; if it holds {shape[axis]} signals of {max(shape)} samples, "
+            f"use channel_axis={axis} of sparsebayes.denoise, or WaveletDenoiser(channel_axis={axis})."
+        )
     if ndim > 1 and len(shape) == 3 and shape[2] in COLOURS and min(shape[:2]) > FEW_COLOURS * shape[2]:
         taken = "one volume" if ndim == 3 else f"{shape[0]} separate images of shape {shape[1:]}"
         warn(
-            f"X of shape {shape} is denoised as {taken}; if it is a colour image, use channel_axis=-1, with which "
-            "ndim=2 is the number of axes of one channel."
+            f"X of shape {shape} is denoised as {taken}; if it is a colour image, use channel_axis=-1 of "
+            "sparsebayes.denoise, or WaveletDenoiser(ndim=2, channel_axis=-1)."
         )
 
 

@@ -21,7 +21,7 @@ from sparsebayes.estimators._error_bars import (
     PosteriorBars,
 )
 from sparsebayes.estimators._fitted import KEPT, Fitted, all_or_nothing, forget, of_columns, require_same_kind
-from sparsebayes.estimators._outputs import fit_each, fit_members, groups_of_outputs, of_outputs
+from sparsebayes.estimators._outputs import fit_each, fit_members, groups_of_outputs, names_outputs, of_outputs
 from sparsebayes.estimators._parameters import check_parameters
 from sparsebayes.estimators._regression import SparseRegression, publish_regression
 from sparsebayes.estimators._training import (
@@ -117,6 +117,7 @@ class SparseBayesRegressor(SparseRegression):
 
     @reports_to_callbacks
     @all_or_nothing
+    @names_outputs
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, noise_variance: Any = None) -> Self:
         """Fit the model.
 

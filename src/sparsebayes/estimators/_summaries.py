@@ -78,7 +78,8 @@ def _owner(model: Any, weights: Weights) -> tuple[str, np.ndarray] | None:
         return None
     if hasattr(model, "classes_"):
         return "class", to_numpy(model.classes_)
-    return "snapshot" if hasattr(model, "support_") else "output", np.arange(len(weights.intercept))
+    names = getattr(model, "_output_names", range(len(weights.intercept)))
+    return "snapshot" if hasattr(model, "support_") else "output", np.asarray(names)
 
 
 def columns_of(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from datetime import date
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -16,6 +19,12 @@ from sparsebayes.core.noise import Gaussian
 from sparsebayes.rows.kinds import as_floats, follows, own
 from sparsebayes.rows.sources import in_memory, is_chunked
 from sparsebayes.rows.validation import LEAST_ROWS, canonical, check_variances, refuse_masked, require_finite
+
+DATES = ("datetime", "date", "period")  # how dtypes of dates begin
+DATES_FOUND = (
+    "X must hold numbers, got dates in column {!r}: sparsebayes.tables.TableEncoder turns them into numbers, as in "
+    "make_pipeline(TableEncoder(), ...)."
+)
 
 
 def check_inputs(estimator: BaseEstimator, X: Any, fitting: bool, least: int = 1) -> Any:
@@ -54,7 +63,7 @@ def check_values(estimator: BaseEstimator, X: Any, fitting: bool, least: int = 1
     elif type(X) is not np.ndarray or X.dtype != np.float64:
         formats = ["csc", "csr"] if fitting else ["csr"]  # a prediction goes through the rows
         _refuse_complex(X)
-        _refuse_text(X)
+        _refuse_columns(X)
         values = check_array(
             X,
             accept_sparse=formats if tags.sparse else False,
@@ -122,12 +131,19 @@ def _refuse_inputs(estimator: Any, X: Any, sparse: bool) -> None:
             f"X is a {type(X).__name__} of chunks (X, y), which only SparseBayesRegressor.fit takes, and "
             "that without y; pass an array."
         )
-    dimensions = getattr(X, "ndim", 2)
+    dimensions = _dimensions(X)
     if dimensions != 2:
         raise ValueError(
             f"X must have two dimensions (rows, features), got {dimensions}. Reshape your data: "
-            "X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if it is one row."
+            "numpy.reshape(X, (-1, 1)) if it is one feature, numpy.reshape(X, (1, -1)) if it is one row."
         )
+
+
+def _dimensions(X: Any) -> int:
+    """The dimensions of an array, a number or a list of either; 2 for anything else."""
+    if isinstance(X, list | tuple):
+        return 1 + _dimensions(X[0]) if len(X) else 1
+    return int(getattr(X, "ndim", 0 if isinstance(X, Number | str) else 2))
 
 
 def _refuse_complex(X: Any) -> None:
@@ -139,21 +155,32 @@ def _refuse_complex(X: Any) -> None:
         )
 
 
-def _refuse_text(X: Any) -> None:
-    """Raise ValueError for a table or an array with a column of text, naming it; other text is check_array's."""
+def _refuse_columns(X: Any) -> None:
+    """Raise ValueError for a table or an array with a column of text or dates, or two of one name, naming it.
+
+    A table that holds nothing but dates is a matrix of one dtype, as an array of dates is; other text is check_array's.
+    """
     if isinstance(X, np.ndarray):
         if X.dtype.kind in "OUS" and X.ndim == 2:
             for number in range(X.shape[1]):
                 _refuse_text_in(X[:, number], number)
     elif hasattr(X, "columns") and hasattr(X, "dtypes"):
-        for name in X.columns:
-            if str(X[name].dtype) in ("object", "str", "string", "category", "String", "Utf8"):
+        repeated = [name for name, count in Counter(X.columns).items() if count > 1]
+        if repeated:
+            raise ValueError(f"X has several columns named {repeated[0]!r}: rename them.")
+        alike = len(set(map(str, X.dtypes))) == 1
+        for name, dtype in zip(X.columns, X.dtypes, strict=True):
+            if str(dtype).lower().startswith(DATES) and not (alike and isinstance(dtype, np.dtype)):
+                raise ValueError(DATES_FOUND.format(name))
+            if str(dtype) in ("object", "str", "string", "category", "String", "Utf8"):
                 _refuse_text_in(X[name], name)
 
 
 def _refuse_text_in(values: Any, column: Any) -> None:
     """Raise ValueError for text in a column."""
     for each in values:
+        if isinstance(each, date):
+            raise ValueError(DATES_FOUND.format(column))
         if isinstance(each, str | bytes) and not _is_number(each):
             text = each.item() if isinstance(each, np.generic) else each
             raise ValueError(

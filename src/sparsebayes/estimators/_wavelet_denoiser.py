@@ -95,6 +95,8 @@ class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, FittedRepresentati
         Which coefficients belong to which level and orientation, coarse to fine.
     c_ : ndarray of shape (n_bands,) or (n_signals, n_bands)
         With prior="auto" the constant of every band; NaN for bands that are kept as they are.
+    n_channels_ : int or None
+        With `channel_axis`, how many channels a signal has.
     n_features_in_, feature_names_in_ : int, ndarray of str
         Of a table with one signal per row: how many samples each has, and what its columns are called.
 
@@ -250,7 +252,8 @@ class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, FittedRepresentati
         -------
         Summary
             A row per level, in images and volumes also per orientation ("d": differences along an axis, "a":
-            averages); a text if printed, a table in a notebook; `to_latex()`, `to_html()` and `to_frame()`.
+            averages, "n": not halved at this level); a text if printed, a table in a notebook; `to_latex()`,
+            `to_html()` and `to_frame()`.
         """
         check_is_fitted(self)
         return summary_of_levels(self, max_rows)
@@ -300,6 +303,7 @@ class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, FittedRepresentati
         self.n_active_ = pick([each.n_active for each in found])
         self.coef_ = pick([each.coef for each in found])
         self.mean_ = pick([each.signal_mean for each in found])
+        self.n_channels_ = batch.channels
         self.bands_ = denoisers[0].operator.bands
         self.c_ = pick([each.constants for each in found])
 

@@ -70,7 +70,7 @@ class Choice:
 
     def pipeline(self, **options: Any) -> Pipeline:
         """The model, not fitted; options : more parameters of the estimator."""
-        encoder = TableEncoder(self.target).set_output(transform="pandas")
+        encoder = TableEncoder().set_output(transform="pandas")
         return Pipeline([("table", encoder), ("model", self._estimator(options | {"prior": self.prior}))])
 
     def _estimator(self, options: dict[str, Any]) -> Any:

@@ -14,6 +14,7 @@ from sparsebayes import inspection
 from sparsebayes.explorer.choices import MOST_CLASSES, Choice
 from sparsebayes.inspection._letters import all_letters
 from sparsebayes.inspection._png import png_of
+from sparsebayes.tables import MissingValueWarning
 from sparsebayes.tables.columns import numbers, texts
 
 
@@ -31,10 +32,13 @@ def explored(choice: Choice, frame: Any, callback: Callable[[Any], Any], max_tim
         warnings.simplefilter("always")
         model.fit(X, y)
     seconds = time.perf_counter() - began
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MissingValueWarning)  # these are the rows of the fit
+        figures, pictures = _figures(model, X, y, seconds), list(_pictures(choice, model, X, y))
     return {
         "summary": model[-1].summary(max_rows=30)._repr_html_(),
-        "figures": _figures(model, X, y, seconds),
-        "pictures": [{"title": title, "png": data} for title, data in _pictures(choice, model, X, y)],
+        "figures": figures,
+        "pictures": [{"title": title, "png": data} for title, data in pictures],
         "warnings": list(dict.fromkeys(str(each.message) for each in said)),
     }
 

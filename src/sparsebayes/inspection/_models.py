@@ -14,6 +14,8 @@ from sparsebayes._checks import is_whole
 from sparsebayes.estimators._fitted import model_on_host, on_host
 from sparsebayes.estimators._outputs import outputs_of
 
+MOST_OUTPUTS = 5  # that a message lists
+
 
 @dataclass(frozen=True, eq=False)
 class FittedModel:
@@ -88,7 +90,11 @@ def chosen_output(count: int | None, output: Any) -> int | None:
             raise ValueError(f"output must be None for a model of a single output, got {output!r}.")
         return None
     if not is_whole(output, 0) or output >= count:
-        raise ValueError(f"output must be a number from 0 to {count - 1}, one of the outputs of y, got {output!r}.")
+        choices = f"{', '.join(map(str, range(min(count, MOST_OUTPUTS) - 1)))}{' …' if count > MOST_OUTPUTS else ''}"
+        raise ValueError(
+            f"output must be a number from 0 to {count - 1}, one of the outputs of y, got {output!r}: pass "
+            f"output={choices} or {count - 1}."
+        )
     return int(output)
 
 

@@ -41,6 +41,7 @@ def regression_scores(subject: Subject) -> list[str]:
     names = [name for _, name in subject.outputs]
     errors = [[name, *_errors(subject, k, each)] for k, (name, each) in enumerate(zip(names, forecasts, strict=True))]
     shares = [[name, *map(_percent, coverage(each))] for name, each in zip(names, forecasts, strict=True)]
+    shares += _shares_of_gaps(subject, names, forecasts)
     shares.append(["to be expected", *map(_expected, LEVELS, [subject.count] * len(LEVELS))])
     heads = ["", *(f"in {100 * level:g} % intervals" for level in LEVELS)]
     return [
@@ -60,9 +61,21 @@ def forecast_of(subject: Subject, output: int | None) -> Forecast:
     return Forecast.of_estimator("report", subject.fitted.whole, subject.X, subject.y, output, subject.noise_variance)
 
 
-def coverage(forecast: Forecast) -> np.ndarray:
-    """The share of targets in the central interval of each level, (L,)."""
-    return np.mean(np.abs(2 * ndtr(forecast.scores)[:, None] - 1) <= LEVELS, axis=0)
+def coverage(forecast: Forecast, rows: Any = slice(None)) -> np.ndarray:
+    """The share of the targets of some rows in the central interval of each level, (L,)."""
+    return np.mean(np.abs(2 * ndtr(forecast.scores[rows])[:, None] - 1) <= LEVELS, axis=0)
+
+
+def _shares_of_gaps(subject: Subject, names: list[str], forecasts: list[Forecast]) -> list[list[str]]:
+    """The coverage of the rows with missing inputs and of the others, which differ: one noise stands for both."""
+    missing = np.asarray(subject.X.isna()).any(axis=1) if hasattr(subject.X, "isna") else np.zeros(subject.count, bool)
+    if missing.all() or not missing.any():
+        return []
+    return [
+        [f"{name}, {rows.sum()} rows {which} missing values", *map(_percent, coverage(each, rows))]
+        for name, each in zip(names, forecasts, strict=True)
+        for rows, which in ((missing, "with"), (~missing, "without"))
+    ]
 
 
 def nlpd(forecast: Forecast, model: Any) -> float:

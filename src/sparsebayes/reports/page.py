@@ -7,6 +7,7 @@ import warnings
 from dataclasses import dataclass
 from typing import Any
 
+from sparsebayes._checks import MissingValueWarning
 from sparsebayes.estimators._range import ExtrapolationWarning
 from sparsebayes.estimators._representation import status
 from sparsebayes.export._writing import write_bytes
@@ -125,6 +126,7 @@ def report(
     pyplot_module()  # an error at once, not after a minute
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ExtrapolationWarning)  # the page says where rows and range differ
+        warnings.simplefilter("ignore", MissingValueWarning)  # and how many values are missing
         subject = Subject.of(model, X, y, noise_variance)
         title = " of ".join([type(subject.model).__name__, *_target(subject)]) if title is None else str(title)
         summary = summary_of_subject(subject)

@@ -73,7 +73,8 @@ def _as_numbers(y: np.ndarray, name: str) -> np.ndarray:
     try:
         return y.astype(np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} must hold real numbers, got an array of dtype {y.dtype}.") from error
+        advice = "; for classes use RelevanceVectorClassifier or SparseBayesClassifier" if name == "y" else ""
+        raise ValueError(f"{name} must hold real numbers, got an array of dtype {y.dtype}{advice}.") from error
 
 
 def _warn_of_column(shape: tuple[int, ...]) -> None:

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from sparsebayes._checks import warn
+from sparsebayes._array import is_foreign, to_numpy
+from sparsebayes._checks import MissingValueWarning, warn
 
 MISSING, OTHER = "(missing)", "(other)"
 DAY = 86_400e6  # microseconds, in which the year 9999 is still a number of 64 bits
@@ -39,14 +40,19 @@ class NumberColumn:
         """The names of the numeric columns."""
         return [self.name, f"{self.name} is missing"] if self.had_missing else [self.name]
 
-    def encode(self, values: Any) -> np.ndarray:
-        """The values (n,), a pandas Series, as (n, 1) or (n, 2) numbers; ValueError for text or infinite values."""
+    def encode(self, values: Any, queries: bool) -> np.ndarray:
+        """The values (n,), a pandas Series, as (n, 1) or (n, 2) numbers; ValueError for text or infinite values.
+
+        queries : whether they are of rows to be predicted, of which missing values are warned of.
+        """
         x = days(values) if self.dates else numbers(values, MOST_WRONG)
         missing = np.isnan(x)
-        if missing.any() and not self.had_missing:
+        if missing.any() and queries:
+            always = "" if self.had_missing else ", and had one in every row of the fit"
             warn(
-                f"column {self.name!r} has no value in {missing.sum()} of {len(x)} rows, and had one in every row of "
-                f"the fit: the median {self.fill:.4g} takes its place, and the error bars do not know of it."
+                f"column {self.name!r} has no value in {missing.sum()} of {len(x)} rows{always}: the median "
+                f"{self.fill:.4g} takes its place, and the error bars do not know of it.",
+                MissingValueWarning,
             )
         filled = np.where(missing, self.fill, x)
         return np.column_stack([filled, missing]) if self.had_missing else filled[:, None]
@@ -69,16 +75,17 @@ class CategoryColumn:
         """The names of the numeric columns."""
         return [f"{self.name}={category}" for category in self.categories]
 
-    def encode(self, values: Any) -> np.ndarray:
+    def encode(self, values: Any, queries: bool) -> np.ndarray:
         """The values (n,), a pandas Series, as (n, categories) zeros and ones.
 
         Unknown text counts as "(other)" if that is a category, else the row is zero in all columns.
+        queries : whether they are of rows to be predicted, of which new text is warned of.
         """
         text, known = texts(values), {*self.categories, self.second}
         new = sum(each not in known for each in text)
         if new and OTHER in known:
             text = [each if each in known else OTHER for each in text]
-        elif new:
+        elif new and queries:
             first = next(each for each in text if each not in known)
             warn(
                 f"column {self.name!r} has text that was not in the fit in {new} of {len(text)} rows, such as "
@@ -120,6 +127,14 @@ def parsed(values: Any) -> np.ndarray:
     import pandas as pd
 
     return pd.to_numeric(values, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+def equals(values: Any, y: Any) -> bool:
+    """Whether a Series holds the targets y (n,): the same numbers, or the same texts."""
+    y = to_numpy(y) if is_foreign(y) else np.asarray(y)
+    if y.dtype.kind in "biuf":
+        return np.array_equal(parsed(values), y.astype(np.float64))
+    return texts(values) == [str(each) for each in y.tolist()]
 
 
 def mostly_numbers(values: Any) -> bool:

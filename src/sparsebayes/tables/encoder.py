@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sparsebayes._checks import require_whole, warn
+from sparsebayes.tables._pandas import pandas_module
 from sparsebayes.tables.columns import (
     MISSING,
     MOST_WRONG,
@@ -18,6 +19,7 @@ from sparsebayes.tables.columns import (
     CategoryColumn,
     NumberColumn,
     as_days,
+    equals,
     mostly_numbers,
     numbers,
     texts,
@@ -80,8 +82,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         ----------
         X : DataFrame
             The table.
-        y : ignored
-            Present for API consistency.
+        y : array-like of shape (n_samples,), optional
+            The targets, with which columns are compared: one that equals them is warned of.
 
         Returns
         -------
@@ -90,9 +92,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """
         require_whole(self.max_categories, "max_categories", 1)
         frame = _frame(X)
-        absent = [name for name in self._not_inputs() if name not in frame.columns and name != self.target]
-        if absent:
-            raise ValueError(f"drop must name columns of the table, got {absent[0]!r}; got {_listed(frame)}.")
+        self._require_named(frame)
         if not len(frame):
             raise ValueError("the table must have at least one row, got none.")
         inputs = [name for name in frame.columns if name not in self._not_inputs()]
@@ -109,12 +109,30 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         if not self.columns_:
             raise ValueError(f"the table must have a column to predict from, got none that varies among {inputs}.")
         self._require_different_names()
+        self._warn_of_target(frame, y)
         self.n_features_in_ = frame.shape[1]
         self.feature_names_in_ = np.asarray(frame.columns, dtype=object)
         return self
 
+    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
+        """Learn the medians and categories of a table, and turn it into numbers.
+
+        Parameters
+        ----------
+        X : DataFrame
+            The table.
+        y : array-like of shape (n_samples,), optional
+            The targets, as in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_columns)
+            The numbers, in the order of `get_feature_names_out`.
+        """
+        return self.fit(X, y)._encoded(_frame(X), queries=False)
+
     def transform(self, X: Any) -> np.ndarray:
-        """The table as numbers.
+        """The table as numbers, with a `MissingValueWarning` for each column of numbers or dates that has gaps.
 
         Parameters
         ----------
@@ -131,7 +149,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         for column in self.columns_:
             if column.name not in frame.columns:
                 raise ValueError(f"the table must have a column {column.name!r} as in the fit; got {_listed(frame)}.")
-        return np.concatenate([column.encode(frame[column.name]) for column in self.columns_], axis=1)
+        return self._encoded(frame, queries=True)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """The names of the numeric columns.
@@ -148,6 +166,26 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return np.asarray([name for column in self.columns_ for name in column.names], dtype=object)
+
+    def _encoded(self, frame: Any, queries: bool) -> np.ndarray:
+        return np.concatenate([column.encode(frame[column.name], queries) for column in self.columns_], axis=1)
+
+    def _require_named(self, frame: Any) -> None:
+        """ValueError if the target or a column to be dropped is none of the table, and would stay an input."""
+        if self.target is not None and self.target not in frame.columns:
+            raise ValueError(f"target must be a column of the table, got {self.target!r}; it has {_listed(frame)}.")
+        absent = [name for name in self.drop if name not in frame.columns]
+        if absent:
+            raise ValueError(f"drop must name columns of the table, got {absent[0]!r}; it has {_listed(frame)}.")
+
+    def _warn_of_target(self, frame: Any, y: Any) -> None:
+        """Warn of inputs that are the targets y."""
+        for column in self.columns_ if np.shape(y) == (len(frame),) else ():
+            if equals(frame[column.name], y):
+                warn(
+                    f"column {column.name!r} equals y, and is an input: the model only repeats it; name it as the "
+                    f"target, TableEncoder(target={column.name!r}), or in drop."
+                )
 
     def _require_different_names(self) -> None:
         """ValueError if two columns would be encoded under the same name, such as "a is missing"."""
@@ -209,9 +247,7 @@ def _number(name: str, x: np.ndarray, dates: bool) -> NumberColumn | str:
 
 def _frame(X: Any) -> Any:
     """X if it is a DataFrame with distinct text names, else an error that says what is needed."""
-    import pandas as pd
-
-    if not isinstance(X, pd.DataFrame):
+    if not isinstance(X, pandas_module().DataFrame):
         raise TypeError(f"the table must be a pandas DataFrame, got {type(X).__name__}.")
     wrong = [name for name in X.columns if not isinstance(name, str)]
     if wrong:

@@ -18,6 +18,7 @@ from typing import IO, Any
 import numpy as np
 
 from sparsebayes._checks import warn
+from sparsebayes.tables._pandas import pandas_module
 from sparsebayes.tables.columns import as_from_text
 
 MISSING_MARKS = ["?"]  # besides those that pandas knows: nothing, NA, N/A, NaN, null, None, …
@@ -105,7 +106,7 @@ def _decoded(content: bytes, name: str) -> IO[str]:
 
 
 def _text(file: IO[str], name: str, separator: str | None, decimal: str | None, names: bool) -> Any:
-    import pandas as pd
+    pd = pandas_module()
 
     hint = HINT.match(file.read(SAMPLE))
     separator = separator or (hint and hint[1])
@@ -205,7 +206,7 @@ def _check_names(names: list[str], numbers: bool, source: str) -> None:
 
 
 def _parquet(path: Path) -> Any:
-    import pandas as pd
+    pd = pandas_module()
 
     try:
         frame = pd.read_parquet(path)
@@ -234,7 +235,7 @@ def read_array(path: str | Path) -> np.ndarray:
 
 
 def _npy(path: Path) -> Any:
-    import pandas as pd
+    pd = pandas_module()
 
     values = read_array(path)
     if values.dtype.names:
