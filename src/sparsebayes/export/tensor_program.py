@@ -41,10 +41,13 @@ def _gained(extra: ExtraFunction, X: Tensor, half: Tensor) -> Tensor:
     alpha = own * own / extra.target_variance
     mean = phi @ extra.shares[:, None]
     phi, own = phi - mean, own - mean
-    weighted = phi * extra.precisions
-    projection = weighted @ extra.columns
-    e = own - (half * projection).total(keepdims=True)
-    S = (phi * weighted).total(keepdims=True) - (projection * projection).total(keepdims=True)
+    projection = (phi * extra.precisions) @ extra.columns
+    residual, within = phi - projection @ extra.columns.T, projection @ extra.prior_root.T
+    weighted = residual * extra.precisions
+    left = weighted @ extra.columns - within @ extra.prior_root
+    e = own - (half * (projection + left)).total(keepdims=True)
+    S = (residual * weighted).total(keepdims=True) + (within * within).total(keepdims=True)
+    S = S - (left * left).total(keepdims=True)
     precision = alpha + S.apply("Max", 0.0)
     return e * e / precision.apply("Max", LEAST)
 
