@@ -104,8 +104,9 @@ static void {tables.name}_covariance(const {real} *phi, {real} (*V)[{K}])
 
 
 def _two_classes(tables: Tables, averaged: bool) -> list[str]:
-    absolute, root, largest = map(tables.function, ("fabs", "sqrt", "fmax"))
+    absolute = tables.function("fabs")
     if averaged:
+        root, largest = tables.function("sqrt"), tables.function("fmax")
         p = f"{tables.name}_tail({absolute}(f[0]), {root}({largest}(V[0][0], 0)))"
         lines = [f"const {tables.real} p = {p};"]
     else:
