@@ -105,4 +105,15 @@ def classifiers() -> dict[str, tuple[Any, np.ndarray]]:
             f"{name}, parts": RelevanceVectorClassifier(RBF() + Columns(2)).fit(X, y),
             f"{name}, columns": SparseBayesClassifier().fit(X, y),
         }
-    return {name: (model, queries) for name, model in models.items()}
+    return {name: (model, queries) for name, model in models.items()} | _certain()
+
+
+def _certain() -> dict[str, tuple[Any, np.ndarray]]:
+    """Classifiers and queries so far from the boundaries that probabilities vanish."""
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(400, 1))
+    noisy, found = X[:, 0] + 0.05 * rng.normal(size=400), {}
+    for name, bounds in (("two", [0.0]), ("many", [-1.0, 1.0])):
+        model = SparseBayesClassifier().fit(X, np.digitize(noisy, bounds))
+        found[f"{name}, certain"] = (model, np.asarray([[-3e3], [0.1], [2e3]]))
+    return found

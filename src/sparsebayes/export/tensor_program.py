@@ -114,7 +114,7 @@ def _tail(size: Tensor, width: Tensor) -> Tensor:
     values = 1.0 / ((width * nodes + size).apply("Exp") + 1.0)
     narrow, middle, wide = ((values @ column[:, None]) for column in weights)
     p = width.apply("LessOrEqual", WIDTHS[0]).where(narrow, width.apply("LessOrEqual", WIDTHS[1]).where(middle, wide))
-    return p.apply("Min", 0.5)
+    return (p + SMALLEST).apply("Min", 0.5)
 
 
 def trapezium_rules() -> tuple[np.ndarray, np.ndarray]:
@@ -135,7 +135,7 @@ def _many_classes(f: Tensor, V: Tensor, K: int, ridge: float) -> Tensor:
     L = _root(contrast @ V @ contrast.apply("Transpose", perm=[0, 2, 1]), K, ridge)
     deviation = L @ class_points(K).T
     p = _softmax(f.expanded(2) + deviation.joined(-deviation, axis=2), axis=1)
-    share = p.total(axis=2) / (2.0 * len(class_points(K)))
+    share = p.total(axis=2) / (2.0 * len(class_points(K))) + SMALLEST
     return (share.expanded(1) @ permutation).total(axis=1)
 
 
