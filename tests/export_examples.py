@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -16,6 +17,8 @@ from sparsebayes import (
     RelevanceVectorRegressor,
     SparseBayesClassifier,
     SparseBayesRegressor,
+    SparsityWarning,
+    ThinPlateSpline,
 )
 from sparsebayes.bases import BoundBasis
 from sparsebayes.export.description import Regression, Regressions, Spread
@@ -53,6 +56,14 @@ def example_of(basis: Any, seed: int) -> Example:
     return Example(Regressions((model,), np.arange(2)), bound, X, Phi @ W + b, std)
 
 
+def _nearly_interpolated(X: np.ndarray, y: np.ndarray) -> RelevanceVectorRegressor:
+    """A model that goes almost through its targets, where what a new function adds is a small difference."""
+    kernel = ThinPlateSpline(width=[0.5, 2.0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SparsityWarning)
+        return RelevanceVectorRegressor(kernel, variance="augmented", noise_variance=1e-6).fit(X, y)
+
+
 @cache
 def regressors() -> dict[str, tuple[Any, np.ndarray]]:
     """Fitted regressors by name, with queries."""
@@ -64,6 +75,7 @@ def regressors() -> dict[str, tuple[Any, np.ndarray]]:
         "kernel": RelevanceVectorRegressor(gamma="scale").fit(X, y),
         "learned": RelevanceVectorRegressor(gamma="ard").fit(X, y),
         "augmented": RelevanceVectorRegressor(gamma=0.3, variance="augmented").fit(X, y),
+        "nearly interpolated": _nearly_interpolated(X, y),
         "no intercept": RelevanceVectorRegressor(gamma=0.3, variance="augmented", fit_intercept=False).fit(X, y),
         "parts": RelevanceVectorRegressor(RBF() + Columns(2)).fit(X, y),
         "outputs": RelevanceVectorRegressor(gamma=0.5).fit(X, Y),
@@ -93,4 +105,15 @@ def classifiers() -> dict[str, tuple[Any, np.ndarray]]:
             f"{name}, parts": RelevanceVectorClassifier(RBF() + Columns(2)).fit(X, y),
             f"{name}, columns": SparseBayesClassifier().fit(X, y),
         }
-    return {name: (model, queries) for name, model in models.items()}
+    return {name: (model, queries) for name, model in models.items()} | _certain()
+
+
+def _certain() -> dict[str, tuple[Any, np.ndarray]]:
+    """Classifiers and queries so far from the boundaries that probabilities vanish."""
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(400, 1))
+    noisy, found = X[:, 0] + 0.05 * rng.normal(size=400), {}
+    for name, bounds in (("two", [0.0]), ("many", [-1.0, 1.0])):
+        model = SparseBayesClassifier().fit(X, np.digitize(noisy, bounds))
+        found[f"{name}, certain"] = (model, np.asarray([[-3e3], [0.1], [2e3]]))
+    return found

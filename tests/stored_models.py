@@ -85,12 +85,13 @@ KERNEL, LINES = RelevanceVectorRegressor, SparseBayesRegressor
 
 
 class Example(NamedTuple):
-    """An estimator, and what it is fitted to and asked for predictions at."""
+    """An estimator, what it is fitted to and asked for predictions at, and the method that fits it."""
 
     model: Any
     X: Any
     y: Any = None
     fit: Any = None
+    by: str = "fit"
 
 
 EXAMPLES: dict[str, Callable[[], Example]] = {
@@ -147,6 +148,7 @@ EXAMPLES: dict[str, Callable[[], Example]] = {
     "outputs each": lambda: Example(KERNEL(joint=False), X, TWO),
     "outputs in groups": lambda: Example(KERNEL(groups=["a", "b"]), X, TWO),
     "columns": lambda: Example(LINES(), WIDE, LINEAR),
+    "columns, streamed": lambda: Example(LINES(), WIDE, LINEAR, by="partial_fit"),
     "columns by hand": lambda: Example(LINES(solver="sequential", noise_variance=0.01), WIDE, LINEAR),
     "columns of a frame": lambda: Example(LINES(), FRAME, LINEAR),
     "columns, sparse": lambda: Example(LINES(), SPARSE, LINEAR),
@@ -194,5 +196,5 @@ def example(name: str) -> Example:
     found = EXAMPLES[name]()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what a fit has to say of such data is not the matter here
-        found.model.fit(found.X, found.y, **(found.fit or {}))
+        getattr(found.model, found.by)(found.X, found.y, **(found.fit or {}))
     return found

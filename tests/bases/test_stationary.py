@@ -110,12 +110,20 @@ def test_equal_rows_have_kernel_exactly_one(basis, d):
 def test_distances_of_rows_near_and_far_are_those_of_their_differences(seed, d, spread):
     """Whatever way they are computed; and a row is at distance 0 from itself."""
     rng = np.random.default_rng(seed)
-    X = 7.0 + spread * rng.normal(size=(40, d))
+    X = 7.0 + spread * rng.normal(size=(200, d))  # too many for differences alone
     Z = np.concatenate([X[:5], 7.0 + spread * rng.normal(size=(30, d))])
     D, expected = squared_distances(X, Z, 0.7), 0.7 * ((X[:, None] - Z) ** 2).sum(-1)
     assert_allclose(D, expected, rtol=1e-9, atol=4e-14 * (1 + 0.7 * d * spread**2 * 8))
     if d <= 16:
         assert_array_equal(np.diag(D[:, :5]), 0.0)
+
+
+@pytest.mark.parametrize("d", [4, 11, 17, 100])
+def test_distances_of_one_query_are_differences_whatever_the_number_of_inputs(d):
+    rng = np.random.default_rng(d)
+    Z = 7.0 + 1e-6 * rng.normal(size=(40, d))
+    expected = ((Z[:1] - Z) ** 2).sum(-1)[None]
+    assert_allclose(squared_distances(Z[:1], Z, 1.0), expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize("basis", RADIAL, ids=repr)

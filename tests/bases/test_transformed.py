@@ -143,3 +143,10 @@ def test_errors():
         Columns(transformer=FunctionTransformer(lambda Z: Z[:, :0])).bind(X)
     with pytest.raises(ValueError, match="X must have 3 columns as in training, got 2"):
         Columns(transformer=StandardScaler()).bind(X)(NEW[:, :2])
+
+
+def test_a_transformer_that_names_columns_is_told_that_there_are_none():
+    X = pd.DataFrame({"u": np.arange(9.0), "v": np.arange(9.0) ** 2})
+    by_name = ColumnTransformer([("scaled", StandardScaler(), ["u"])])
+    with pytest.raises(ValueError, match=r"got ColumnTransformer, which says '.*': name columns by their numbers, or"):
+        RelevanceVectorRegressor(Columns(transformer=by_name)).fit(X, X["v"])

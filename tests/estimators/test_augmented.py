@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sparsebayes import RBF, Columns, LinearSpline, RelevanceVectorRegressor
+from sparsebayes import RBF, Columns, LinearSpline, Matern, RationalQuadratic, RelevanceVectorRegressor, ThinPlateSpline
 
 KERNELS = {
     "rbf": RBF(0.5),
@@ -49,6 +49,41 @@ def test_equals_adding_the_column(kernel, fit_intercept, weighted):
     repeated = np.repeat(X, weights, axis=0), np.repeat(y, weights)
     expected = [_by_adding_the_column(model, *repeated, query) for query in queries]
     np.testing.assert_allclose(std**2, expected, rtol=1e-6)
+
+
+def _solved(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """The solution of a positive definite system in the numbers of the matrix, by elimination."""
+    A = np.column_stack([matrix, right])
+    for k in range(len(A)):
+        A[k + 1 :] -= (A[k + 1 :, k] / A[k, k])[:, None] * A[k]
+    x = np.zeros_like(right)
+    for k in reversed(range(len(A))):
+        x[k] = (A[k, -1] - A[k, k + 1 : -1] @ x[k + 1 :]) / A[k, k]
+    return x
+
+
+@pytest.mark.filterwarnings("ignore:The model is not sparse")
+@pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="there are no numbers of more than double precision")
+@pytest.mark.parametrize(
+    "kernel", [ThinPlateSpline(width=[0.5, 1.3, 2.0]), RationalQuadratic([0.2, 0.6, 1.0], alpha=0.05), Matern(nu=1.5)]
+)
+def test_where_the_selected_functions_nearly_make_up_the_one_at_the_query(kernel):
+    """Models that go almost through their targets: what the new function adds is a small difference."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(40, 3))
+    y = np.sin(1.7 * X[:, 0]) + 0.4 * X[:, 2] ** 2
+    model = RelevanceVectorRegressor(kernel, variance="augmented", noise_variance=1e-9, fit_intercept=False).fit(X, y)
+    queries = np.concatenate([X[:3], rng.normal(size=(5, 3))])
+    std = model.predict(queries, return_std=True)[1]
+    for query, found in zip(queries, std, strict=True):
+        extra = model._fitted.basis.centred_at(query[None])
+        own, exact = extra(query[None])[0, 0], np.longdouble
+        alpha = np.append(model.alpha_, own**2 / np.var(y)).astype(exact)
+        design = np.column_stack([model._fitted.basis(X), extra(X)]).astype(exact)
+        at_query = np.append(model._fitted.basis(query[None])[0], own).astype(exact)
+        precision = np.diag(alpha) + design.T @ design / exact(model.noise_variance_)
+        expected = model.noise_variance_ + at_query @ _solved(precision, at_query)
+        assert found**2 == pytest.approx(float(expected), rel=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(3))

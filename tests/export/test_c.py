@@ -101,6 +101,24 @@ def test_probabilities_and_labels_of_classifiers(name, every_model):
     assert [each.decode() for each in labels] == [str(each) for each in model.classes_]
 
 
+@pytest.mark.parametrize("k", range(len(EXPORTABLE)), ids=[repr(basis) for basis in EXPORTABLE])
+def test_missing_inputs_give_no_number(k, every_kernel):
+    """A sensor that fails must not be predicted from: fmax and fmin of math.h would forget its NaN."""
+    examples, program = every_kernel
+    X = np.full((1, examples[k].queries.shape[1]), np.nan)
+    (mean, std), _ = called(program[f"double{k}_predict"], X, 2, 2)
+    constant = np.ptp(examples[k].mean, axis=0).max() < 1e-12
+    assert np.isnan([mean, std]).all() == (not constant)
+
+
+@pytest.mark.parametrize("name", sorted(classifiers()))
+def test_missing_inputs_give_no_probability(name, every_model):
+    (model, X), (names, program) = classifiers()[name], every_model
+    (p,), best = called(program[f"{names[name]}_predict_proba"], np.full_like(X[:1], np.nan), len(model.classes_))
+    assert np.isnan(p).all()
+    assert 0 <= best[0] < len(model.classes_)
+
+
 def test_the_standard_deviation_may_be_left_away(every_model):
     (model, X), (names, program) = regressors()["kernel"], every_model
     function, mean = program[f"{names['kernel']}_predict"], np.empty(1)

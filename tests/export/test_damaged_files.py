@@ -238,10 +238,22 @@ def test_more_bytes_than_allowed_are_refused_before_they_are_read(files):
     assert len(bomb) < 1 << 18
     with pytest.raises(ModelFileError, match="max_bytes=1000000"):
         sparsebayes.load(io.BytesIO(bomb), max_bytes=1_000_000)
-    with pytest.raises(ModelFileError, match="must be those that"):
+    with pytest.raises(ModelFileError, match=f"has {len(bomb)} bytes that claim to expand to "):
         load(bomb)
+    with pytest.raises(ModelFileError, match="must be those that"):
+        load(zipped([*members_of(files[0]).items(), ("arrays/99.npy", bytes(1 << 20))], zipfile.ZIP_DEFLATED))
     with pytest.raises(ModelFileError, match="max_bytes=100"):
         sparsebayes.load(io.BytesIO(files[0]), max_bytes=100)
+
+
+def test_the_message_of_a_class_that_is_none_is_short(files):
+    members = members_of(files[0])
+    members.pop(MANIFEST)
+    content = json.loads(members["model.json"])
+    for wrong in ({"a": ["x" * 500]}, "x" * 500):
+        content["objects"][0]["class"] = wrong
+        _, message = attempt(forged(members | {"model.json": json.dumps(content).encode()}))
+        assert message.startswith("The model file names the class ")
 
 
 @pytest.mark.parametrize("compression", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])

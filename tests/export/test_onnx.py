@@ -27,7 +27,7 @@ onnxruntime = pytest.importorskip("onnxruntime")
 CLASSIFIERS = [
     f"{count}, {kind}"
     for count in ("two", "many")
-    for kind in ("kernel", "learned", "not moderated", "not calibrated", "parts", "columns")
+    for kind in ("kernel", "learned", "not moderated", "not calibrated", "parts", "columns", "certain")
 ]
 REGRESSORS = "kernel learned augmented parts outputs separate columns".split()
 

@@ -18,6 +18,7 @@ import pytest
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, KBinsDiscretizer, StandardScaler
 from stored_models import example
@@ -122,7 +123,7 @@ def test_max_bytes_is_a_positive_integer(most):
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(FileNotFoundError):
         sparsebayes.load(tmp_path / "model.sbm")
-    with pytest.raises(FileNotFoundError, match=r"the folder of '.*model\.sbm' does not exist; create it first"):
+    with pytest.raises(FileNotFoundError, match=r"path must be in a folder that exists, got .*model\.sbm"):
         sparsebayes.save(MODEL, tmp_path / "folder" / "model.sbm")
     with pytest.raises(ValueError, match="regular file"):
         sparsebayes.save(MODEL, tmp_path)
@@ -319,3 +320,21 @@ def test_parameters_that_came_later_have_their_defaults():
     members["model.json"] = json.dumps(content).encode()
     model = sparsebayes.load(io.BytesIO(pack(members, "0.1.0")))
     assert model.shared_noise is False
+
+
+def test_a_stream_goes_on_from_a_file():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(60, 4))
+    y = X[:, 1] - 2 * X[:, 3] + 0.1 * rng.normal(size=60)
+    model, file = SparseBayesRegressor().partial_fit(X[:30], y[:30]), io.BytesIO()
+    sparsebayes.save(model, file)
+    file.seek(0)
+    same = sparsebayes.load(file).partial_fit(X[30:], y[30:])
+    np.testing.assert_array_equal(same.predict(X), model.partial_fit(X[30:], y[30:]).predict(X))
+
+
+def test_a_search_is_told_to_store_its_best_estimator():
+    X = np.linspace(0, 3, 20)[:, None]
+    search = GridSearchCV(RelevanceVectorRegressor(), {"gamma": [0.1, 1.0]}, cv=2).fit(X, np.sin(X[:, 0]))
+    with pytest.raises(TypeError, match=r"got GridSearchCV: store its best_estimator_\.$"):
+        sparsebayes.save(search, io.BytesIO())

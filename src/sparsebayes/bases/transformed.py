@@ -30,7 +30,13 @@ def fitted_transformer(transformer: Any, X: Array, sample_weight: Array | None) 
         )
     own = clone(transformer)
     weighted = sample_weight is not None and has_fit_parameter(own, "sample_weight")
-    return own.fit(_on_host(X), **({"sample_weight": to_numpy(sample_weight)} if weighted else {}))
+    try:
+        return own.fit(_on_host(X), **({"sample_weight": to_numpy(sample_weight)} if weighted else {}))
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"transformer must take X as an array without names of columns, got {_named(transformer)}, which says "
+            f"{str(error)!r}: name columns by their numbers, or put it into a Pipeline before the estimator."
+        ) from error
 
 
 def transformed(transformer: Any, X: Array, dense: bool) -> Any:

@@ -246,15 +246,26 @@ class AugmentedBars(ErrorBars):
         if result.has_intercept:
             means = self.precisions @ phi / self.precisions.sum()
             phi, own = phi - means, own - means
-        weighted = self.precisions[:, None] * phi
-        projections = self.Phi.T @ weighted  # ΦᵀBφ* (S, q)
-        mixed = result.covariance @ projections  # ΣΦᵀBφ*
-        e = own - np.sum((columns - result.centre).T * mixed, axis=0)
-        S = np.sum(phi * weighted, axis=0) - np.sum(projections * mixed, axis=0)
+        projections = self.Phi.T @ (self.precisions[:, None] * phi)  # ΦᵀBφ* (S, q)
+        residual, mixed, gradient = self._fitted_to(phi, result.covariance @ projections)
+        refined = result.covariance @ gradient
+        e = own - np.sum((columns - result.centre).T * (mixed + refined), axis=0)
+        S = np.sum(residual * (self.precisions[:, None] * residual), axis=0)
+        S = S + result.alpha @ (mixed * mixed) - np.sum(gradient * refined, axis=0)
         precision = alpha + np.maximum(S, 0.0)
         # a function that is zero at x* and on the training rows adds nothing
         gained = np.where(precision > 0, e**2 / np.where(precision > 0, precision, 1.0), 0.0)
         return result.variance(columns) + gained
+
+    def _fitted_to(self, phi: np.ndarray, mixed: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """φ* − Φm (N, q), m = ΣΦᵀBφ* (S, q), and what is left of ΦᵀBφ* = Σ⁻¹m by rounding, (S, q).
+
+        S* = φ*ᵀBφ* − φ*ᵀBΦm is the least value of (φ* − Φm)ᵀB(φ* − Φm) + mᵀAm, a sum of squares, in which nothing
+        cancels where the selected functions nearly make up φ*.
+        """
+        residual = phi - self.Phi @ mixed
+        gradient = self.Phi.T @ (self.precisions[:, None] * residual) - np.asarray(self.result.alpha)[:, None] * mixed
+        return residual, mixed, gradient
 
 
 def root_of(covariance: Array) -> Array:

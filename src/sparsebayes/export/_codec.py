@@ -108,7 +108,7 @@ class Decoder:
             raise ModelFileError("An object of the model file must have a class and fields.")
         kind = registry().get(record["class"]) if isinstance(record["class"], str) else None
         if kind is None:
-            raise ModelFileError(f"The model file names the class {record['class']!r}, which no model has.")
+            raise ModelFileError(f"The model file names the class {str(record['class'])[:60]!r}, which no model has.")
         values = {name: self.value(each) for name, each in record["fields"].items()}
         try:
             self.objects.append(kind.together(values))

@@ -18,6 +18,8 @@ KEYS = {"format", "version", "package", "members", "sha256"}
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the date of every member: the same model gives the same bytes
 COMPRESSION = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others take as much memory as the file says
 READABLE = 0o644 << 16
+# JSON is deflated to a tenth or so. Zeros would be to a thousandth: a file of 4 MB could take 4 GB of memory
+EXPANSION, AFFORDABLE = 200, 1 << 26
 DAMAGE = (
     zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, RuntimeError, ValueError,
     OverflowError, OSError, KeyError, IndexError,
@@ -89,6 +91,8 @@ def check_archive(data: bytes, source: str, most: int) -> zipfile.ZipFile:
     total = sum(info.file_size for info in archive.infolist())
     if total > most:
         raise ModelFileError(f"{source} holds {total} bytes, more than max_bytes={most}: raise that if you trust it.")
+    if total > max(AFFORDABLE, EXPANSION * len(data)):
+        raise ModelFileError(f"{source} has {len(data)} bytes that claim to expand to {total}, which no model does.")
     return archive
 
 

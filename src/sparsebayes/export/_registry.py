@@ -37,6 +37,7 @@ from sparsebayes.joint.complex_result import ComplexResult
 from sparsebayes.joint.result import JointResult, SeparateResults
 from sparsebayes.laplace import Bernoulli, GeneralizedNormal, Multinomial
 from sparsebayes.priors import Automatic, Gamma, Inclusion, Laplace, PerPart, Smoothness
+from sparsebayes.rows import triangle
 from sparsebayes.rows.known_noise import KnownNoise
 from sparsebayes.scale_learning.parts import Part, PartAt
 from sparsebayes.scale_learning.variance import GaussianProcessPosterior
@@ -80,7 +81,7 @@ RECORDS = (
     columns.BoundBias, columns.BoundColumns, concatenation.BoundConcatenation, BoundKernel, given.BoundPrecomputed,
     multiscale.BoundMultiScale, sampled.BoundSamples, transformed.BoundTransformed,
     noise.GaussianNoise, KnownNoise, result.Result, ComplexResult, JointResult, SeparateResults,
-    CandidateScores, diagonal.OrthonormalScores, Certificate, Move,
+    triangle.Moments, triangle.Triangle, CandidateScores, diagonal.OrthonormalScores, Certificate, Move,
     Fitted, Recovered, TrainingRange, _error_bars.AugmentedBars, _error_bars.PosteriorBars, _error_bars.ProcessBars,
     _moderation.Coverage, _moderation.Moderation, _moderation.ProcessOutput,
     GaussianProcessPosterior, wavelet_transform.Band, NumberColumn, CategoryColumn,

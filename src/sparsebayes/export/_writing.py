@@ -25,7 +25,7 @@ def write_bytes(data: bytes, path: Any) -> None:
     if target.exists() and not target.is_file():
         raise ValueError(f"path must be that of a regular file, got {str(path)!r}, which is none.")
     if not target.parent.is_dir():
-        raise FileNotFoundError(f"the folder of {str(path)!r} does not exist; create it first.")
+        raise FileNotFoundError(f"path must be in a folder that exists, got {str(path)!r}: make the folder first.")
     temporary = target.with_name(f".{target.name[:MOST]}.{secrets.token_hex(4)}.tmp")
     try:
         with open(temporary, "xb") as file:

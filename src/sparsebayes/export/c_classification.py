@@ -10,7 +10,7 @@ from sparsebayes.export.c_tables import Tables, quoted
 from sparsebayes.export.description import Averaging, Classification, Doubt
 from sparsebayes.export.kernel_expressions import LEAST
 from sparsebayes.export.tensor_program import SINGLE_RIDGE, class_points
-from sparsebayes.laplace.classes import NODES, RIDGES, WIDTHS
+from sparsebayes.laplace.classes import NODES, RIDGES, SMALLEST, WIDTHS
 
 
 def classification_signature(model: Classification, tables: Tables) -> str:
@@ -104,8 +104,9 @@ static void {tables.name}_covariance(const {real} *phi, {real} (*V)[{K}])
 
 
 def _two_classes(tables: Tables, averaged: bool) -> list[str]:
-    absolute, root, largest = map(tables.function, ("fabs", "sqrt", "fmax"))
+    absolute = tables.function("fabs")
     if averaged:
+        root, largest = tables.function("sqrt"), tables.function("fmax")
         p = f"{tables.name}_tail({absolute}(f[0]), {root}({largest}(V[0][0], 0)))"
         lines = [f"const {tables.real} p = {p};"]
     else:
@@ -129,7 +130,7 @@ static {real} {tables.name}_tail({real} size, {real} width)
         total += weight;
         p += weight / (1 + {exponential}(z * width + size));
     }}
-    return {tables.function("fmin")}(p / total, {number(0.5)});
+    return {tables.function("fmin")}(p / total + {number(SMALLEST)}, {number(0.5)});
 }}""".split("\n")
 
 
@@ -199,7 +200,7 @@ static void {name}_average(const {real} *f, {real} (*V)[{K}], {real} *probabilit
                 share[i] += p[i];
         }}
     for (int i = 0; i < {K}; i++)
-        probability[order[i]] = share[i] / {2 * len(points)};
+        probability[order[i]] = share[i] / {2 * len(points)} + {tables.number(SMALLEST)};
 }}""".split("\n")
 
 

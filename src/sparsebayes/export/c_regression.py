@@ -95,31 +95,41 @@ def _extra_functions(extra: ExtraFunction, tables: Tables, number: int) -> list[
     """The C function that says what the function at the query adds to the variance."""
     name, real, (N, S) = tables.name, tables.real, extra.columns.shape
     d, largest = extra.functions.n_inputs, tables.function("fmax")
-    columns = tables.table(extra.columns)
-    body = [
-        f"{real} phi[{N}], S = 0, mean = 0;",
-        f"{real} projection[{S}];",
-        f"const {real} own = {name}_own{number}(x);",
-        f"{real} e = own;",
-        f"{name}_extra{number}(x, phi);",
-        f"for (int n = 0; n < {N}; n++)",
-        f"    mean += {tables.table(extra.shares)}[n] * phi[n];",
-        f"for (int j = 0; j < {S}; j++)",
-        "    projection[j] = 0;",
-        f"for (int n = 0; n < {N}; n++) {{",
-        f"    const {real} weighted = {tables.table(extra.precisions)}[n] * (phi[n] - mean);",
-        "    S += weighted * (phi[n] - mean);",
-        f"    for (int j = 0; j < {S}; j++)",
-        f"        projection[j] += weighted * {columns}[n][j];",
-        "}",
-        "e -= mean;",
-        f"for (int j = 0; j < {S}; j++) {{",
-        "    e -= half[j] * projection[j];",
-        "    S -= projection[j] * projection[j];",
-        "}",
-        f"return e * e / {largest}(own * own / {tables.number(extra.target_variance)} + {largest}(S, 0), "
-        f"{tables.number(LEAST)});",
-    ]
+    P, B = f"{tables.table(extra.columns)}[n][j]", f"{tables.table(extra.precisions)}[n]"
+    body = f"""\
+{real} phi[{N}], p[{S}] = {{0}}, g[{S}] = {{0}}, S = 0, mean = 0;
+const {real} own = {name}_own{number}(x);
+const {real} *root = {tables.table(extra.prior_root[np.tril_indices(S)])};
+{real} e = own;
+{name}_extra{number}(x, phi);
+for (int n = 0; n < {N}; n++)
+    mean += {tables.table(extra.shares)}[n] * phi[n];
+for (int n = 0; n < {N}; n++)
+    for (int j = 0; j < {S}; j++)
+        p[j] += {B} * (phi[n] - mean) * {P};
+for (int n = 0; n < {N}; n++) {{
+    {real} r = phi[n] - mean;
+    for (int j = 0; j < {S}; j++)
+        r -= {P} * p[j];
+    S += {B} * r * r;
+    for (int j = 0; j < {S}; j++)
+        g[j] += {B} * r * {P};
+}}
+for (int m = 0; m < {S}; root += ++m) {{
+    {real} q = 0;
+    for (int j = 0; j <= m; j++)
+        q += root[j] * p[j];
+    for (int j = 0; j <= m; j++)
+        g[j] -= root[j] * q;
+    S += q * q;
+}}
+e -= mean;
+for (int j = 0; j < {S}; j++) {{
+    e -= half[j] * (p[j] + g[j]);
+    S -= g[j] * g[j];
+}}
+return e * e / {largest}(own * own / {tables.number(extra.target_variance)} + {largest}(S, 0), {tables.number(LEAST)});
+""".splitlines()
     head = f"static {real} {name}_gained{number}(const {real} *x, const {real} *half)"
     return [
         *functions_in_c(extra.functions, tables, f"{name}_extra{number}"),

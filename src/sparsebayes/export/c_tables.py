@@ -12,6 +12,7 @@ import numpy as np
 from sparsebayes.export.tensors import as_numbers
 
 PER_LINE = 6  # numbers of a table
+ORDERS = {"fmax": ">", "fmin": "<"}
 SMALL_WHOLE = 1 << 16  # numbers of entries below this are stored as unsigned short
 
 
@@ -60,8 +61,18 @@ class Tables:
         return "float" if self.dtype == np.float32 else "double"
 
     def function(self, name: str) -> str:
-        """A function of math.h for these numbers."""
+        """A function of math.h for these numbers; fmax and fmin are functions of the program, which keep NaN."""
+        if name in ORDERS:
+            return self._of_two(name)
         return f"{name}f" if self.dtype == np.float32 else name
+
+    def _of_two(self, name: str) -> str:
+        """The larger or smaller of two numbers, NaN if one of them is; those of math.h would give the other."""
+        if name not in self._known:
+            self._known[name], real = f"{self.name}_{name}", self.real
+            head = f"static {real} {self._known[name]}({real} a, {real} b)"
+            self.lines += [head, "{", f"    return a {ORDERS[name]} b || a != a ? a : b;", "}"]
+        return self._known[name]
 
     def number(self, value: Any) -> str:
         """A number in a formula; in brackets if it is negative."""

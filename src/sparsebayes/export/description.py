@@ -52,8 +52,8 @@ class Spread:
 class ExtraFunction:
     """One more function k(·, x*) at each query x*, which adds e²/(α + S) to the variance.
 
-    With b = k(X, x*) − m, o = k(x*, x*) − m, p = PᵀBb and α = k(x*, x*)²/v:
-    e = o − (φ − φ̄)ᵀRp and S = bᵀBb − pᵀp.
+    With b = k(X, x*) − m, o = k(x*, x*) − m, p = PᵀBb, r = b − Pp, g = PᵀBr − QᵀQp and α = k(x*, x*)²/v:
+    e = o − (φ − φ̄)ᵀR(p + g) and S = rᵀBr + ‖Qp‖² − ‖g‖², which are bᵀBb − pᵀp and g = 0 but for rounding.
 
     Parameters
     ----------
@@ -65,6 +65,8 @@ class ExtraFunction:
         B.
     columns : ndarray of shape (N, S)
         P, the centred functions at the training rows times R, the root of Σ = RRᵀ.
+    prior_root : ndarray of shape (S, S)
+        Q = A^½R, lower triangular, A being the precisions of the weights.
     target_variance : float
         v.
     """
@@ -73,6 +75,7 @@ class ExtraFunction:
     shares: np.ndarray
     precisions: np.ndarray
     columns: np.ndarray
+    prior_root: np.ndarray
     target_variance: float
 
     @property
@@ -287,8 +290,10 @@ def _extra(bars: AugmentedBars, root: np.ndarray, d: int) -> ExtraFunction:
     moved, N = bars.basis.centred_at(bars.X), len(bars.X)
     assert moved is not None, "fit has seen to it that there is one function to centre at a query"
     shares = bars.precisions / bars.precisions.sum() if bars.result.has_intercept else np.zeros(N)
-    columns = bars.Phi @ root if bars.Phi.shape[1] else np.zeros((N, 1))
-    return ExtraFunction(functions_of(moved, d), shares, bars.precisions, columns, bars.target_variance)
+    columns, prior_root = np.zeros((N, 1)), root
+    if bars.Phi.shape[1]:
+        columns, prior_root = bars.Phi @ root, np.sqrt(_host(bars.result.alpha))[:, None] * root
+    return ExtraFunction(functions_of(moved, d), shares, bars.precisions, columns, prior_root, bars.target_variance)
 
 
 def _classification(model: Any) -> Classification:

@@ -94,7 +94,8 @@ def model_bytes(model: Any) -> bytes:
 
     if type(model) not in ESTIMATORS:
         names = ", ".join(sorted(each.__name__ for each in ESTIMATORS))
-        raise TypeError(f"model must be one of {names} to be stored, got {type(model).__name__}.")
+        advice = ": store its best_estimator_" if hasattr(model, "best_estimator_") else ""
+        raise TypeError(f"model must be one of {names} to be stored, got {type(model).__name__}{advice}.")
     if isinstance(model, Pipeline) and not _contains_own(model):
         raise TypeError("model must contain an estimator of sparsebayes to be stored, got a Pipeline without one.")
     encoder = Encoder()

@@ -41,10 +41,13 @@ def _gained(extra: ExtraFunction, X: Tensor, half: Tensor) -> Tensor:
     alpha = own * own / extra.target_variance
     mean = phi @ extra.shares[:, None]
     phi, own = phi - mean, own - mean
-    weighted = phi * extra.precisions
-    projection = weighted @ extra.columns
-    e = own - (half * projection).total(keepdims=True)
-    S = (phi * weighted).total(keepdims=True) - (projection * projection).total(keepdims=True)
+    projection = (phi * extra.precisions) @ extra.columns
+    residual, within = phi - projection @ extra.columns.T, projection @ extra.prior_root.T
+    weighted = residual * extra.precisions
+    left = weighted @ extra.columns - within @ extra.prior_root
+    e = own - (half * (projection + left)).total(keepdims=True)
+    S = (residual * weighted).total(keepdims=True) + (within * within).total(keepdims=True)
+    S = S - (left * left).total(keepdims=True)
     precision = alpha + S.apply("Max", 0.0)
     return e * e / precision.apply("Max", LEAST)
 
@@ -111,7 +114,7 @@ def _tail(size: Tensor, width: Tensor) -> Tensor:
     values = 1.0 / ((width * nodes + size).apply("Exp") + 1.0)
     narrow, middle, wide = ((values @ column[:, None]) for column in weights)
     p = width.apply("LessOrEqual", WIDTHS[0]).where(narrow, width.apply("LessOrEqual", WIDTHS[1]).where(middle, wide))
-    return p.apply("Min", 0.5)
+    return (p + SMALLEST).apply("Min", 0.5)
 
 
 def trapezium_rules() -> tuple[np.ndarray, np.ndarray]:
@@ -132,7 +135,7 @@ def _many_classes(f: Tensor, V: Tensor, K: int, ridge: float) -> Tensor:
     L = _root(contrast @ V @ contrast.apply("Transpose", perm=[0, 2, 1]), K, ridge)
     deviation = L @ class_points(K).T
     p = _softmax(f.expanded(2) + deviation.joined(-deviation, axis=2), axis=1)
-    share = p.total(axis=2) / (2.0 * len(class_points(K)))
+    share = p.total(axis=2) / (2.0 * len(class_points(K))) + SMALLEST
     return (share.expanded(1) @ permutation).total(axis=1)
 
 

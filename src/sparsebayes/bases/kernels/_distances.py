@@ -20,12 +20,15 @@ FAR = 1e3
 # Rows further than FARTHEST from the middle are put there, and beyond SQUARABLE squares are never expanded:
 # differences of two infinite numbers would not be numbers
 FARTHEST, SQUARABLE = 1e300, 1e150
+FEW = 1 << 14  # differences of coordinates, such as those of one query, that take less time than preparing a product
 
 
 def squared_distances(X: Array, Z: Array, eta: OneOrEach) -> Array:
     """D (n, m), D_nm = Σ_k η_k (x_nk − z_mk)², for X (n, d), Z (m, d) and eta = η, one or d numbers."""
     X, Z = about_centres(X, Z, np.sqrt(eta))
     xp, d = namespace(X, Z), int(X.shape[1])
+    if is_numpy(X) and X.size * len(Z) <= FEW:
+        return cdist(X, Z, "sqeuclidean")
     if d > CAREFUL_INPUTS and not (is_numpy(X) and (_is_far(X) or _is_far(Z))):
         return _expanded_squares(X, Z, *(xp.sum(A * A, axis=1, keepdims=True) for A in (X, Z)))
     if d > DIRECT_INPUTS and min(X.shape[0], Z.shape[0]) > 0:
