@@ -50,6 +50,13 @@ def uniform(X: Array, seed: int = 0) -> Array:
     return (namespace(found).astype(found, namespace(found).float64) + 0.5) * 2.0**-53
 
 
+def projections(X: Any) -> np.ndarray:
+    """The products (n,) of SciPy-sparse rows with a fixed vector, each by itself: they do not depend on other rows."""
+    rows = X.tocsr(copy=True)
+    rows.sum_duplicates()
+    return np.asarray(rows @ np.random.default_rng(0).standard_normal(X.shape[1]))
+
+
 def draw_keys(X: Array, weights: Array, seed: int) -> Array:
     """Keys (n,) of rows X (n, d): the rows with the smallest ones are drawn in proportion to their weights (n,) > 0."""
     return -namespace(X).log(uniform(X, seed)) / weights

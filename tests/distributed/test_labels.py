@@ -1,5 +1,7 @@
 """Labels on Dask: the loop is that of the rows in memory, one pass for each Newton step."""
 
+import itertools
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -10,6 +12,7 @@ import dask.array as da
 from sparsebayes import SparseBayesClassifier, fit
 from sparsebayes.distributed import DistributedSettings, expansion
 from sparsebayes.distributed.labels import LabelRows
+from sparsebayes.estimators._order import ClassOrder, row_order
 from sparsebayes.laplace import check_label_vector
 from sparsebayes.rows.validation import check_design
 
@@ -83,6 +86,35 @@ def test_sparse_chunks():
     ]
     found = SparseBayesClassifier(prior="bic").fit(da.concatenate(blocks), da.from_array(two, chunks=400))
     np.testing.assert_allclose(found.coef_, SparseBayesClassifier(prior="bic").fit(A, two).coef_, rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize("sizes", [(300,), (100, 200), (1, 99, 50, 150)])
+def test_sparse_chunks_have_the_order_of_classes_of_the_rows_in_memory(sizes):
+    rng = np.random.default_rng(1)
+    A = scipy.sparse.csr_matrix(np.where(rng.random((300, 9)) < 0.3, rng.integers(1, 3, (300, 9)), 0.0))
+    target, ends = rng.integers(0, 5, 300), np.cumsum((0, *sizes))
+    blocks = [
+        da.from_delayed(dask.delayed(A[first:last]), (last - first, 9), meta=A[:0])
+        for first, last in itertools.pairwise(ends)
+    ]
+    rows = LabelRows.of(
+        da.concatenate(blocks), da.from_array(target, chunks=300), None, check_design, check_label_vector
+    )
+    expected = ClassOrder.of(target, None, *row_order(A)).places
+    np.testing.assert_array_equal(rows.encoded().places, expected)
+
+
+@pytest.mark.parametrize("kind", ["Int64", "boolean", "string", "category", "category of numbers"])
+@pytest.mark.parametrize("partitions", [3, 4])
+def test_a_series_has_the_classes_that_it_has_in_memory(kind, partitions):
+    pandas, frames = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
+    numbers = kind in ("Int64", "boolean", "category of numbers")
+    target = pandas.Series((two == "yes").astype(int) if numbers else two).astype(kind.split()[0])
+    expected = SparseBayesClassifier().fit(X, target)
+    remote = frames.from_pandas(pandas.DataFrame(X), npartitions=3).to_dask_array(lengths=True)
+    found = SparseBayesClassifier().fit(remote, frames.from_pandas(target, npartitions=partitions))
+    assert found.classes_.dtype == expected.classes_.dtype
+    same(found, expected)
 
 
 def test_the_function_fit():

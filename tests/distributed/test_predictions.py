@@ -72,6 +72,13 @@ def test_nothing_is_computed_before_it_is_asked_for():
     SparseBayesRegressor().fit(X, y).predict(lazy)
 
 
+@pytest.mark.parametrize("rows", [X, REMOTE], ids=["memory", "Dask"])
+def test_an_argument_that_a_method_has_not_is_named(rows):
+    model = SparseBayesRegressor().fit(X, y)
+    with pytest.raises(TypeError, match="predict has no argument 'std', only X, return_std"):
+        model.predict(rows, std=True)
+
+
 @pytest.mark.parametrize("columns", ["cba", "ab", "abcd"])
 def test_other_columns_of_a_dataframe_are_refused_before_anything_is_computed(columns):
     frame = pd.DataFrame(np.column_stack([X[:, :3], X[:, 0]]), columns=list("abcd"))

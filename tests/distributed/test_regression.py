@@ -12,8 +12,9 @@ pytest.importorskip("pandas", reason="pandas is not installed")
 import dask.array as da
 import dask.dataframe as dd
 import pandas as pd
+from dask import bag
 
-from sparsebayes import SparseBayesRegressor, fit
+from sparsebayes import SparseBayesClassifier, SparseBayesRegressor, fit
 from sparsebayes.distributed import DaskRows
 
 from .dask_examples import regression
@@ -128,6 +129,21 @@ def test_errors_are_one_sentence(arguments, message):
     with pytest.raises(ValueError, match=message) as caught:
         model().fit(*arguments())
     assert str(caught.value).count(". ") == 0
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: model().fit(dask.delayed(X), y),
+        lambda: model().fit(bag.from_sequence([1, 2]), y),
+        lambda: SparseBayesClassifier().fit(da.from_array(X, chunks=(500, 12)), dask.delayed(y)),
+        lambda: model().fit(X, y).predict(dask.delayed(X)),
+    ],
+    ids=["delayed", "bag", "delayed y", "predict"],
+)
+def test_collections_of_dask_that_have_no_rows_are_refused(call):
+    with pytest.raises(TypeError, match="must be arrays, dataframes or series if they are on Dask, got a "):
+        call()
 
 
 def test_noise_of_another_shape_is_refused():

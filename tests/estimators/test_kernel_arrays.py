@@ -66,11 +66,12 @@ def test_a_regression_whose_matrix_is_not_formed_is_the_same(backend):
 
 
 @pytest.mark.parametrize("backend", ["numpy", "array-api-strict", "torch", "cupy"], indirect=True)
-def test_a_classification_is_the_same(backend):
+@pytest.mark.parametrize("options", [{"gamma": 0.1}, {}], ids=["a number", "learned"])
+def test_a_classification_is_the_same(options, backend):
     X, y = _data(40, seed=5)
     labels, queries = (y > 0.3).astype(int), 2 * X[:9]
-    expected = RelevanceVectorClassifier(gamma=0.1).fit(X, labels)
-    model = RelevanceVectorClassifier(gamma=0.1).fit(backend.asarray(X), backend.asarray(labels))
+    expected = RelevanceVectorClassifier(**options).fit(X, labels)
+    model = RelevanceVectorClassifier(**options).fit(backend.asarray(X), backend.asarray(labels))
     assert model.log_evidence_ == pytest.approx(expected.log_evidence_, rel=1e-8)
     found = model.predict_proba(backend.asarray(queries))
     assert backend.is_own(found)

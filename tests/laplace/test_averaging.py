@@ -59,6 +59,33 @@ def test_its_equations_hold(seed, shift, weights):
     np.testing.assert_allclose(found, precision, rtol=2e-3, atol=1e-3)
 
 
+@pytest.mark.parametrize("width", [17.0, 3e3, 1e7])
+@pytest.mark.parametrize("share", [-7.5, -1.0, 0.0, 0.3, 5.0, 8.5])
+def test_expectations_where_f_varies_by_much_more_than_a_sigmoid_is_wide(width, share):
+    """By parts: E σ(f) = E Φ((m − L)/s) and E log σ(f) = −E (L − f)₊ with L of the logistic distribution."""
+    L = np.linspace(-45.0, 45.0, 20001)
+    density, t = expit(L) * expit(-L) * (L[1] - L[0]), L / width - share
+    at = expectations(np.ones(1), np.asarray([share * width]), np.asarray([width**2]))
+    np.testing.assert_allclose(at.p[0], density @ norm.cdf(-t), atol=1e-13)
+    np.testing.assert_allclose(at.slope[0], density @ norm.pdf(t) / width, rtol=1e-6, atol=1e-16)
+    expected = -width * density @ (t * norm.cdf(t) + norm.pdf(t))
+    np.testing.assert_allclose(at.log_prob[0], expected, rtol=1e-6, atol=1e-13 * width)
+
+
+@pytest.mark.parametrize("seed", [0, 9, 15, 21])
+def test_the_equations_hold_where_the_posterior_is_wide(seed):
+    rng, x = np.random.default_rng(seed), np.linspace(-3, 3, 80)
+    Phi = np.column_stack([np.exp(-2 * (x[:, None] - np.linspace(-3, 3, 7)) ** 2), np.ones(80)])
+    y = (np.sin(2 * x + seed) + (seed % 3) * 0.3 * rng.standard_normal(80) > (seed % 4) * 0.2).astype(float)
+    alpha = np.append(10.0 ** rng.uniform(-10, -5, 7), 0.0)
+    mean, found = NearestGaussian(Phi, y, np.ones(80), alpha).run(np.zeros(8))
+    v = np.einsum("ij,jk,ik->i", Phi, inverse_of(found), Phi)
+    assert v.max() > 1e4
+    at = expectations(y, Phi @ mean, v)
+    precision, size = np.diag(alpha) + Phi.T @ (at.slope[:, None] * Phi), np.sqrt(found.diagonal())
+    np.testing.assert_allclose(precision / np.outer(size, size), found / np.outer(size, size), atol=1e-3)
+
+
 def exact_average(Phi, y, alpha, at):
     """E p at rows `at` under the posterior of (w, b), b with a flat prior, by a grid."""
     w, b = np.meshgrid(np.linspace(-25, 60, 801), np.linspace(-60, 20, 801), indexing="ij")

@@ -17,13 +17,14 @@ from uuid import uuid4
 
 import dask
 import numpy as np
-from dask.base import is_dask_collection
 from dask.delayed import Delayed
 
 from sparsebayes._threads import few_threads
 from sparsebayes.distributed.fusion import Recipe, recipes
 from sparsebayes.distributed.progress import PassWatch, cluster, computed, tell
 from sparsebayes.distributed.settings import DISTRIBUTED
+from sparsebayes.rows.sources import is_dask
+from sparsebayes.rows.validation import as_vector
 
 NAME = "sparsebayes"  # what the names of tasks begin with
 
@@ -233,10 +234,10 @@ def _like(y: Any, sizes: list[float], name: str, count: str) -> list[Any]:
     if y is None:
         return [None] * len(sizes)
     known = not any(map(math.isnan, sizes))
-    if not is_dask_collection(y):
+    if not is_dask(y):
         return _sliced(y, sizes, name, count)
-    if hasattr(y, "to_dask_array"):  # a series, or a dataframe with one column
-        y = y.to_dask_array()
+    if hasattr(y, "to_dask_array"):  # a series or a dataframe
+        y = y.map_partitions(_values, meta=_values(y._meta))
     y = y.rechunk({1: -1}) if y.ndim == 2 and len(y.chunks[1]) > 1 else y
     if len(y.chunks[0]) == len(sizes) and not (known and _known(y)):
         return blocks_of_array(y)  # every part finds out whether the lengths agree
@@ -249,6 +250,11 @@ def _like(y: Any, sizes: list[float], name: str, count: str) -> list[Any]:
     _check_length(y.shape, sizes, name)
     y = y.rechunk({0: tuple(int(size) for size in sizes), **dict.fromkeys(range(1, y.ndim), -1)})
     return blocks_of_array(y)
+
+
+def _values(part: Any) -> np.ndarray:
+    """A part of a series or of a dataframe as an array, of the type that it has for rows in memory."""
+    return as_vector(part) if part.ndim == 1 else np.asarray(part)
 
 
 def starts_of(sizes: dict[int, int]) -> tuple[int, ...]:

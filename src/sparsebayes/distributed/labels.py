@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsebayes._sketches import SmallestKeys, uniform
+from sparsebayes._sketches import SmallestKeys, projections, uniform
 from sparsebayes.distributed.dask_rows import DaskRows, Part, starts_of
 from sparsebayes.distributed.triangles import sum_of
 from sparsebayes.laplace import number_classes
@@ -54,7 +54,8 @@ class Classes:
 
     labels : (K,) ascending.  weights : (K,) the sum of the weights of each.
     counted : (K,) how many rows of positive weight each has.
-    first : (K, d) the lexicographically first row of each, and `share` (K,) the weight of that row.
+    first : (K, d) the lexicographically first row of each, and `share` (K,) the weight of that row; of sparse rows the
+    first product with a fixed vector, as in memory, in the first of d columns.
     sizes : rows of each part.
     """
 
@@ -120,20 +121,19 @@ class _Looks:
         X, y, weights = checked
         kept = np.flatnonzero(weights > 0)
         labels, numbers = number_classes(y[kept])
-        first, share = [], []
+        width, first, share = X.shape[1], [], []
+        X = projections(X)[:, None] if hasattr(X, "tocsr") else X
         for k in range(len(labels)):
             mine = kept[numbers == k]
             row, total = _first_of(X, mine, weights)
-            first.append(row)
+            first.append(np.pad(row, (0, width - len(row))))
             share.append(total)
         weighed, counted = np.bincount(numbers, weights[kept]), np.bincount(numbers).astype(np.float64)
         return Classes(labels, weighed, counted, np.stack(first), np.asarray(share), sizes)
 
 
-def _first_of(X: Any, rows: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, float]:
+def _first_of(X: np.ndarray, rows: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, float]:
     """The lexicographically first of these rows of X, column by column, and its weight."""
-    if hasattr(X, "tocsr"):  # sparse rows have no such order here
-        return np.asarray(X[rows[:1]].toarray()[0]), float(weights[rows[0]])
     for column in range(X.shape[1]):
         values = X[rows, column]
         rows = rows[values == values.min()]

@@ -39,14 +39,14 @@ def predicts_lazily(method: Method) -> Method:
 
     @wraps(method)
     def predict(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
+        for name in kwargs.keys() - parameters.parameters.keys():
+            known = ", ".join(list(parameters.parameters)[1:])
+            raise TypeError(
+                f"{type(self).__name__}.{method.__name__} has no argument {name!r}, only {known}"
+                + "; the uncertainty of a class is in predict_proba." * hasattr(self, "predict_proba")
+            )
         if not is_dask(X):
             require_same_kind(self, X, method.__name__)
-            for name in kwargs.keys() - parameters.parameters.keys():
-                known = ", ".join(list(parameters.parameters)[1:])
-                raise TypeError(
-                    f"{type(self).__name__}.{method.__name__} has no argument {name!r}, only {known}"
-                    + "; the uncertainty of a class is in predict_proba." * hasattr(self, "predict_proba")
-                )
             return method(self, X, *args, **kwargs)
         from sparsebayes.distributed import predict_lazily
 

@@ -177,5 +177,8 @@ def sparse_process(bound: BoundBasis, rows: Rows, center: bool, active: np.ndarr
     most = int(np.clip(round(settings.extra * counts.sum()), settings.least_extra, settings.most_extra))
     found = process.sparse(active, most)
     return ProcessOutput(
-        bound.select(found.functions.tolist()).beside(HOST), found.functions, found.weights / unit, found.intercept
+        bound.select(found.functions.tolist()).beside(HOST),
+        found.functions,
+        found.weights / unit,
+        float(found.intercept),
     )

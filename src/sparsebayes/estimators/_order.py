@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse
 
 from sparsebayes._array import Array, beside, is_foreign, namespace, positions, take, to_numpy
+from sparsebayes._sketches import projections
 from sparsebayes.core.result import Result
 from sparsebayes.laplace import number_classes
 from sparsebayes.laplace.classes import codes_of, column_sums
@@ -31,7 +32,7 @@ def row_order(X: Any) -> tuple[np.ndarray, np.ndarray]:
     """
     if is_foreign(X):
         return _order_on_device(X)
-    keys = _projected(X) if scipy.sparse.issparse(X) else X
+    keys = projections(X)[:, None] if scipy.sparse.issparse(X) else X
     order = np.argsort(keys[:, 0], kind="stable")
     first = np.append(True, np.diff(keys[order, 0]) != 0)  # whether a row differs from the one before it
     for column in range(1, keys.shape[1]):
@@ -52,13 +53,6 @@ def _order_on_device(X: Array) -> tuple[np.ndarray, np.ndarray]:
     rows = xp.take(X, order, axis=0)
     differs = to_numpy(xp.any(rows[1:, ...] != rows[:-1, ...], axis=1))
     return to_numpy(order), np.cumsum(np.append(True, differs)) - 1
-
-
-def _projected(X: Any) -> np.ndarray:
-    """The products (n, 1) of sparse rows with a fixed vector, each by itself: they do not depend on other rows."""
-    rows = X.tocsr(copy=True)
-    rows.sum_duplicates()
-    return (rows @ np.random.default_rng(0).standard_normal(X.shape[1]))[:, None]
 
 
 def ordered_by(group: np.ndarray, order: np.ndarray, *keys: np.ndarray | None) -> np.ndarray:

@@ -15,8 +15,9 @@ rows, the probability is the share of the class. That is true of the exact poste
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -34,6 +35,7 @@ WIDTHS = (4.0, 16.0)  # standard deviations beyond which an expectation needs mo
 NODES = (49, 161, 321)
 REACH = 8.0  # standard deviations within which a Gaussian is integrated
 LEAST_SHARE, GROWTH = 1 / 64, 1.5  # of a step in V⁻¹: the least, and how it grows again
+FEW, HURRIED, MANY = 2, 8, 10  # Newton steps for the mean at first, changes of V that this holds for, and then
 LEAST_STEP = 1e-6  # share of a Newton step below which halving is given up
 RIDGE = 1e-13  # of the mean diagonal: what rounding may take from a precision
 
@@ -67,17 +69,41 @@ def expectations(y: Array, m: Array, v: Array) -> Expectations:
 
 def _by_trapezium(nodes: int, y: Array, m: Array, width: Array) -> tuple[Array, Array, Array]:
     """The expectations (see `Expectations`) by this many nodes."""
-    xp = namespace(m)
     z = np.linspace(-REACH, REACH, nodes)
     weights = np.exp(-0.5 * z**2)
-    log_prob, p, slope = xp.zeros_like(m), xp.zeros_like(m), xp.zeros_like(m)
-    for point, weight in zip(z.tolist(), (weights / weights.sum()).tolist(), strict=True):
-        f = m + point * width
+    weights /= weights.sum()
+    if nodes < NODES[-1]:
+        points = ((m + z * width, weight) for z, weight in zip(z.tolist(), weights.tolist(), strict=True))
+        return _sums(y, points)
+    return _sums(y, _spread_points(z, weights, m, width))
+
+
+def _sums(y: Array, points: Iterable[tuple[Array, Any]]) -> tuple[Array, Array, Array]:
+    """Sums over values of f (N,) and their weights, which add up to 1 at each row."""
+    xp = namespace(y)
+    log_prob, p, slope = xp.zeros_like(y), xp.zeros_like(y), xp.zeros_like(y)
+    for f, weight in points:
         small = xp.exp(-xp.abs(f))
         p += weight * xp.where(f > 0, xp.ones_like(small), small) / (1 + small)
         slope += weight * small / (1 + small) ** 2
         log_prob += weight * (xp.clip((2 * y - 1) * f, None, 0.0) - xp.log1p(small))
     return log_prob, p, slope
+
+
+def _spread_points(z: np.ndarray, weights: np.ndarray, m: Array, width: Array) -> Iterator[tuple[Array, Array]]:
+    """Values of f with their weights where f varies by much more than the width of a sigmoid, 1.
+
+    The values are f = sinh(u), u being equally spaced: near 0, where p turns, they are closer than 1, and far from
+    there as close as the Gaussian needs. Where f has one sign within the reach they are those of `_by_trapezium`.
+    """
+    xp, step = namespace(m), float(z[1] - z[0]) / REACH
+    far = xp.abs(m) > REACH * width
+    reach = xp.asinh(xp.where(far, xp.ones_like(m), xp.abs(m) + REACH * width))
+    scale = step * reach / (math.sqrt(2 * math.pi) * width)
+    for point, weight in zip(z.tolist(), weights.tolist(), strict=True):
+        u = point / REACH * reach
+        f = xp.where(far, m + point * width, xp.sinh(u))
+        yield f, xp.where(far, weight * xp.ones_like(m), scale * xp.cosh(u) * xp.exp(-0.5 * ((f - m) / width) ** 2))
 
 
 class Expected(NamedTuple):
@@ -132,17 +158,18 @@ class GaussianSearch(ABC):
     def run(self, mean: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """m (D,) and V⁻¹ (D, D), from the mode.
 
-        V⁻¹ moves a share of the way, which is halved where the standard deviations of f swing back.
+        V⁻¹ moves a share of the way, which is halved where the standard deviations of f swing back. A mean that is
+        far from where it belongs would send V the wrong way: it gets more steps where few were not enough.
         """
         now = before = self.spread(None)
-        share, (mean, precision) = 1.0, self.mean_at(mean, now, 2)
-        for _ in range(self.settings.averaging_steps):
+        share, (mean, precision) = 1.0, self.mean_at(mean, now, FEW)
+        for step in range(self.settings.averaging_steps):
             used, first, before, now = precision, before, now, self.spread(precision)
             largest, product = self.change(now, before, first)
             if largest < self.settings.averaging_tolerance * share:
                 break
             share = max(0.5 * share, LEAST_SHARE) if product < 0 else min(GROWTH * share, 1.0)
-            mean, goal = self.mean_at(mean, now, 2)
+            mean, goal = self.mean_at(mean, now, FEW if step < HURRIED else MANY)
             precision = precision + share * (goal - precision)
         mean, _ = self.mean_at(mean, now, self.settings.newton_steps)
         return mean, used

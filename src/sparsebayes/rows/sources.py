@@ -34,8 +34,18 @@ def is_on_disk(X: Any) -> bool:
 
 
 def is_dask(X: Any) -> bool:
-    """Whether X is a Dask collection of rows: an array, a dataframe or a series. Dask is not imported for that."""
-    return hasattr(X, "__dask_graph__") and hasattr(X, "to_delayed")
+    """Whether X is a Dask collection of rows: an array, a dataframe or a series. Dask is not imported for that.
+
+    Other collections (a bag, a delayed object) have no rows that are known before they are computed.
+    """
+    if not hasattr(X, "__dask_graph__"):
+        return False
+    if not hasattr(X, "_meta"):
+        raise TypeError(
+            f"X and y must be arrays, dataframes or series if they are on Dask, got a {type(X).__name__}: make one "
+            "with dask.array.from_delayed or dask.dataframe.from_delayed, or pass what compute() gives."
+        )
+    return True
 
 
 def in_memory(X: Any) -> Any:
