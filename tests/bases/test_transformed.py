@@ -150,3 +150,25 @@ def test_a_transformer_that_names_columns_is_told_that_there_are_none():
     by_name = ColumnTransformer([("scaled", StandardScaler(), ["u"])])
     with pytest.raises(ValueError, match=r"got ColumnTransformer, which says '.*': name columns by their numbers, or"):
         RelevanceVectorRegressor(Columns(transformer=by_name)).fit(X, X["v"])
+
+
+def test_the_formula_of_polynomial_features_is_that_of_their_products():
+    frame = pd.DataFrame(X, columns=["u", "v", "w"])
+    y = frame.u - 2 * frame.u * frame.v + frame.w**3
+    for each in (Columns(transformer=PolynomialFeatures(3)), Columns(degree=2, origin=0.0, transformer=PolynomialFeatures(2))):
+        model = RelevanceVectorRegressor(each, noise_variance=0.01, prior="bic").fit(frame, y)
+        assert "u·v" in model.formula()
+        assert_allclose(frame.eval(model.formula(style="python")), model.predict(frame))
+    kernel = Columns(degree=2, origin=1.0, transformer=PolynomialFeatures(2))
+    shifted = RelevanceVectorRegressor(kernel, noise_variance=0.01).fit(frame, y)
+    with pytest.raises(ValueError, match="needs functions that are columns of X"):
+        shifted.formula(style="python")
+
+
+def test_what_a_transformer_makes_of_an_input_is_not_the_input():
+    """Transformers of one column each keep the names of their inputs, with other numbers."""
+    frame = pd.DataFrame(X, columns=["u", "v", "w"])
+    model = RelevanceVectorRegressor(Columns(transformer=StandardScaler()), noise_variance=0.01).fit(frame, 3 * frame.u)
+    assert "·[transformed u]" in model.formula()
+    with pytest.raises(ValueError, match="got 'transformed u': use predict"):
+        model.formula(style="python")

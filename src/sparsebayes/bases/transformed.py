@@ -9,13 +9,14 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse
 from sklearn.base import clone
+from sklearn.preprocessing import PolynomialFeatures
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from sparsebayes._array import Array, asfloat64, to_numpy
 from sparsebayes.bases.arguments import as_points, check_finite
 from sparsebayes.bases.contract import BoundBasis
-from sparsebayes.bases.names import input_names
+from sparsebayes.bases.names import Product, input_names
 from sparsebayes.bases.operators import Operator
 
 
@@ -106,6 +107,18 @@ class BoundTransformed(BoundBasis):
             return [str(name) for name in self.transformer.get_feature_names_out(known)]
         except AttributeError:  # also of a pipeline one of whose steps gives no names
             return [f"{_named(self.transformer).lower()}{k}" for k in range(self.width)]
+
+    def products(self, inputs: Sequence[str]) -> list[Product | None]:
+        """The factors of the columns of `PolynomialFeatures`; those of other transformers are not known."""
+        if type(self.transformer) is not PolynomialFeatures:
+            return super().products(inputs)
+        powers, known = self.transformer.powers_.tolist(), input_names(inputs, self.n_inputs)
+        factors = [[(name, 0.0) for name, p in zip(known, row, strict=True) for _ in range(p)] for row in powers]
+        of_columns = self.columns.products([str(k) for k in range(self.width)])
+        return [
+            None if each is None or any(origin for _, origin in each) else [f for k, _ in each for f in factors[int(k)]]
+            for each in of_columns
+        ]
 
     @property
     def families(self) -> frozenset[str]:

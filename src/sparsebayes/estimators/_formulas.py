@@ -39,7 +39,11 @@ def _sums(model: Any, inputs: Sequence[str], written: Style) -> list[tuple[float
         found = [sums for each in model.estimators_ for sums in _sums(each, inputs, written)]
         return [found[k] for k in np.argsort(np.concatenate(model.outputs_))]
     fitted = model._fitted
-    result, products, names = fitted.result, fitted.basis.products(inputs), fitted.basis.names(inputs)
+    result, products = fitted.result, fitted.basis.products(inputs)
+    names = [
+        f"transformed {name}" if product is None and name in inputs else name  # what StandardScaler makes of x is no x
+        for name, product in zip(fitted.basis.names(inputs), products, strict=True)
+    ]
     if isinstance(written, Python) and None in products:
         raise ValueError(
             "formula(style='python') needs functions that are columns of X or products of them, got "
