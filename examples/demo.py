@@ -262,7 +262,7 @@ def draw_picture(panels: list[tuple[str, Draw]], path: Path) -> None:
     figure, axes = pyplot.subplots(rows, 2, figsize=(12, 4.4 * rows), layout="constrained", squeeze=False)
     for ax, (title, draw) in zip(axes.flat, panels, strict=False):
         draw(ax)
-        ax.set_title(title, loc="left", fontweight="bold")
+        ax.set_title(title, loc="left", fontsize="medium")
         ax.spines[["top", "right"]].set_visible(False)
     for ax in axes.flat[len(panels) :]:
         ax.set_axis_off()

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from sparsebayes import denoise
+from sparsebayes import WaveletDenoiser, denoise
 from sparsebayes.datasets import make_signal
 
 pd = pytest.importorskip("pandas")
@@ -21,13 +21,46 @@ def test_the_columns_of_a_table(cli):
     pd.DataFrame({"a": SIGNAL, "name": "u", "b": SIGNAL[::-1]}).to_csv("s.csv", index=False)
     assert cli("denoise", "s.csv", "-o", "d.csv").code == 0
     found = pd.read_csv("d.csv")
-    assert list(found) == ["a", "a_std", "b", "b_std"]
+    assert list(found) == ["a", "a_std", "name", "b", "b_std"]
     for name, signal in (("a", SIGNAL), ("b", SIGNAL[::-1])):
         mean, std = denoise(signal, return_std=True)
         assert_allclose(found[name], mean, rtol=1e-10, atol=1e-12)
         assert_allclose(found[f"{name}_std"], std, rtol=1e-10)
     assert cli("denoise", "s.csv", "-o", "e.csv", "--column", "b").code == 0
-    assert list(pd.read_csv("e.csv")) == ["b", "b_std"]
+    found = pd.read_csv("e.csv")
+    assert list(found) == ["a", "name", "b", "b_std"]
+    assert_array_equal(found["a"], pd.read_csv("s.csv")["a"])
+
+
+def test_columns_that_are_no_signals_stay_as_they_are(cli):
+    stamps = pd.date_range("2024-01-01", periods=300).astype(str)
+    values = np.where(np.arange(300) % 50 == 9, np.nan, SIGNAL)
+    table = pd.DataFrame({"n": np.arange(300), "t": (np.arange(300) / 30).round(3), "when": stamps, "v": values})
+    table.to_csv("s.csv", index=False)
+    run = cli("denoise", "s.csv", "-o", "d.csv")
+    pd.testing.assert_frame_equal(pd.read_csv("d.csv")[["n", "t", "when"]], table[["n", "t", "when"]])
+    denoiser = WaveletDenoiser().fit(values)
+    assert run.out.splitlines() == [
+        "d.csv written",
+        "n: left as it is, it increases evenly, as times do",
+        "t: left as it is, it increases evenly, as times do",
+        "when: left as it is, it holds no numbers",
+        f"v: noise std {denoiser.noise_variance_**0.5:.4g}, 6 missing filled",
+    ]
+    found = cli("denoise", "s.csv", "-o", "e.csv", "--column", "t", "--json").json
+    assert (found["columns"], list(found["noise_std"])) == (["t"], ["t"])
+    table.assign(v_std=1.0).to_csv("s.csv", index=False)
+    assert "s.csv has a column 'v_std'" in cli("denoise", "s.csv", "-o", "f.csv").err
+
+
+def test_an_image_of_the_error_bars_has_its_scale_printed(cli):
+    Image.fromarray(np.rint(PICTURE).astype(np.uint8)).save("i.png")
+    run = cli("denoise", "i.png", "-o", "o.png", "--std", "s.png")
+    std = denoise(np.rint(PICTURE), return_std=True)[1]
+    lines = run.out.splitlines()
+    assert lines[0] == "o.png written"
+    assert lines[1].startswith("noise std ")
+    assert lines[2] == f"s.png written: 0 is 0, 255 is a standard deviation of {std.max():.3f}"
 
 
 def test_a_signal_without_a_name_and_with_gaps(cli):
@@ -174,15 +207,15 @@ def test_an_image_that_is_cut_off_is_named(cli, tmp_path):
     ("words", "sentence"),
     [
         (("s.csv", "-o", "d.png"), "must end in .csv"),
-        (("s.csv", "-o", "d.csv", "--column", "q"), "--column must name a column"),
+        (("s.csv", "-o", "d.csv", "--column", "q"), "--column must name a column of s.csv, got 'q'; it has 'a'"),
         (("s.csv", "-o", "d.csv", "--std", "e.npy"), "--std is for images and arrays"),
         (("s.csv", "-o", "d.csv", "--wavelet", "bior2.2"), "orthogonal"),
         (("s.csv", "-o", "d.csv", "--noise-variance", "-1"), "--noise-variance must be positive"),
         (("s.csv", "-o", "d.csv", "--channel-axis", "0"), "--channel-axis is for .npy arrays"),
-        (("text.csv", "-o", "d.csv"), "must have a column of numbers"),
+        (("text.csv", "-o", "d.csv"), "must have a column of numbers to denoise, got none: 'a' is left as it is"),
         (("bad.png", "-o", "d.png"), "cannot be read as an image"),
         (("bad.npy", "-o", "d.npy"), "cannot be read as an .npy file"),
-        (("none.png", "-o", "d.png"), "No such file"),
+        (("none.png", "-o", "d.png"), "none.png does not exist"),
     ],
 )
 def test_wrong_input_is_one_sentence(cli, tmp_path, words, sentence):

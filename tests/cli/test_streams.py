@@ -105,7 +105,7 @@ def test_every_character_reaches_a_stream_of_another_encoding(cli, frame, monkey
 def test_a_name_that_is_no_text_is_refused_in_json_too(cli):
     found = cli("predict", os.fsdecode(b"\xff.sbm"), "data.csv", "--json")
     assert found.code == 2
-    assert "No such file" in json.loads(found.out)["error"]
+    assert "does not exist" in json.loads(found.out)["error"]
 
 
 def test_standard_input_may_have_a_byte_order_mark_but_no_other_encoding(model, capsys, monkeypatch):

@@ -20,6 +20,7 @@ from sparsebayes import (
     RBF,
     Columns,
     GeneralizedNormal,
+    RationalQuadratic,
     RelevanceVectorClassifier,
     RelevanceVectorRegressor,
     SparseBayesClassifier,
@@ -323,13 +324,13 @@ def test_thresholds_of_a_denoiser(prior):
 
 
 def test_the_letters_of_levels_are_explained_where_there_are_any():
-    words = '"d" has differences along it, "a" averages'
+    words, third = '"d" has differences along it, "a" averages', '"n" is not halved at this level'
     assert words in str(_model("images").summary())
+    assert third not in str(_model("images").summary())
     assert words not in str(_model("denoiser").summary())
-    assert '"n" is not' not in str(_model("images").summary())
     long = WaveletDenoiser(ndim=2, shifts=0).fit(np.random.default_rng(0).standard_normal((16, 128)))
     assert any("n" in band.kind for band in long.bands_)
-    assert words + ', "n" is not halved at this level' in str(long.summary())
+    assert f"{words}, {third}" in str(long.summary())
 
 
 def test_the_channels_of_one_signal_are_called_so():
@@ -338,6 +339,12 @@ def test_the_channels_of_one_signal_are_called_so():
         channels = None if signals.ndim == 2 and heading == "signal" else -1
         summary = WaveletDenoiser(channel_axis=channels, shifts=0).fit(signals).summary()
         assert re.search(rf"^{heading} +level ", str(summary), flags=re.MULTILINE)
+
+
+def test_the_channels_of_an_image_are_called_so():
+    model = WaveletDenoiser(ndim=2, channel_axis=-1).fit(np.random.default_rng(0).random((32, 32, 3)))
+    assert sorted(set(model.to_frame()["signal"])) == [0, 1, 2]
+    assert dict(model.summary().facts)["channels"] == "3"
 
 
 # the ways to show it
@@ -450,17 +457,25 @@ def test_scales_have_the_names_of_inputs():
     X, y = _rows()
     frame = pd.DataFrame(X, columns=["age", "height", "weight", "x"])
     model = RelevanceVectorRegressor(gamma="ard", effort="fast").fit(frame, y)
-    scales = dict(model.summary().facts)["scales"]
+    scales = dict(model.summary().facts)["length scales"]
     assert scales.endswith(" (learned)")
-    found = dict(each.split(" = ") for each in scales.removesuffix(" (learned)").split(", "))
-    assert list(found) == [f"gamma[{name}]" for name in frame.columns]
-    np.testing.assert_allclose([float(value) for value in found.values()], model.scales_, rtol=1e-3)
+    found = dict(each.split(" ") for each in scales.removesuffix(" (learned)").split(", "))
+    assert list(found) == list(frame.columns)
+    np.testing.assert_allclose([float(value) for value in found.values()], model.scales_**-0.5, rtol=1e-3)
+
+
+def test_scales_that_are_no_widths_have_their_names():
+    X, y = _rows()
+    kernel = RationalQuadratic(alpha=3.0, gamma=0.25) + RBF(gamma=4.0)
+    found = dict(RelevanceVectorRegressor(kernel, prior="bic").fit(X, y).summary().facts)
+    assert found["length scales"] == "part0: 2.000; part1: 0.5000"
+    assert found["scales"] == "part0__alpha = 3.000"
 
 
 def test_scales_of_constant_targets_are_not_learned():
     with pytest.warns(match="y"):
         model = RelevanceVectorRegressor(gamma="ard").fit(_rows()[0], np.ones(60))
-    assert "learned" not in dict(model.summary().facts)["scales"]
+    assert "learned" not in dict(model.summary().facts)["length scales"]
 
 
 def test_a_stored_model_has_the_same_summary(kind, tmp_path):
@@ -547,12 +562,34 @@ def test_a_summary_says_what_error_bars_count_beside_the_noise():
     y = np.sin(6 * X[:, 0]) + X[:, 1] + 0.1 * np.random.default_rng(1).standard_normal(40)
     model = RelevanceVectorRegressor().fit(X, y)
     assert model.excess_variance_ > 0
-    assert "for functions that were not selected" in str(model.summary())
+    both = (model.noise_variance_ + model.excess_variance_) ** 0.5
+    assert "functions not selected" in str(model.summary())
+    assert f"together {both:.3f} (standard deviations)" in str(model.summary())
     assert "not selected" not in str(RelevanceVectorRegressor(gamma=1.0).fit(X, y).summary())
 
 
-def test_a_summary_says_that_inputs_share_one_width():
-    X, y = np.random.default_rng(0).uniform(size=(60, 30)), np.arange(60) % 2
+def test_a_summary_says_that_inputs_share_one_width(tmp_path):
+    X, y = np.random.default_rng(0).uniform(size=(60, 30)) * np.arange(1, 31), np.arange(60) % 2
     model = RelevanceVectorClassifier(gamma="ard").fit(X, y)
-    assert "one width for all inputs (own widths gained too little)" in str(model.summary())
+    text = dict(model.summary().facts)["length scales"]
+    assert text.startswith("one width for all inputs (own widths gained too little): ")
+    width = float(text.split(": ")[1].removesuffix(" of their standard deviations"))
+    np.testing.assert_allclose(model.scales_**-0.5 / X.std(axis=0), width, rtol=1e-3)
+    save(model, tmp_path / "model.sbm")
+    assert str(load(tmp_path / "model.sbm").summary()) == str(model.summary())
+    model._shared_scale = True  # as in files of earlier versions
+    assert "(own widths gained too little): x0 " in dict(model.summary().facts)["length scales"]
     assert "own widths" not in str(RelevanceVectorClassifier(gamma="evidence").fit(X, y).summary())
+
+
+def test_long_facts_are_broken_below_their_column():
+    X, y = np.random.default_rng(0).uniform(size=(40, 4)), np.arange(40.0)
+    names = [f"a rather long name of an input, number {k}" for k in range(4)]
+    model = RelevanceVectorRegressor(gamma="ard", effort="fast").fit(pd.DataFrame(X, columns=names), y)
+    lines = str(model.summary()).split("\n")
+    first = next(k for k, line in enumerate(lines) if line.startswith("length scales"))
+    column = len("degrees of freedom") + 2
+    assert max(map(len, lines[first : first + 3])) <= 100
+    assert lines[first + 1].startswith(" " * column)
+    assert lines[first + 1][column] != " "
+    assert "relevance: the mean square change of the prediction" in lines[-1]

@@ -11,6 +11,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 from sparsebayes import RBF, Columns, RelevanceVectorRegressor, SparseBayesClassifier, SparseBayesRegressor
 from sparsebayes.inspection import PartialDependenceDisplay
+from sparsebayes.tables import TableEncoder
 
 X = models.inputs(30, 4)
 TABLE = models.table(X)
@@ -144,11 +145,36 @@ def test_probabilities_of_classes_are_averages_of_the_predictions(kind, classes)
 
 def test_the_inputs_along_which_most_moves_are_chosen():
     data = np.random.default_rng(0).standard_normal((80, 14))
-    y = 3 * data[:, 12] + data[:, 3] + 0.1 * np.random.default_rng(1).standard_normal(80)
+    y = data @ np.r_[np.arange(1.0, 14.0), 0.05] + 0.1 * np.random.default_rng(1).standard_normal(80)
     model = RelevanceVectorRegressor(gamma=0.01).fit(data, y)
     display = PartialDependenceDisplay.from_estimator(model, data, grid_resolution=3)
-    assert len(display.names) == 9
-    assert {"x3", "x12"} <= set(display.names)
+    assert display.names == [f"x{k}" for k in range(4, 13)]
+    assert display.omitted == ("x0", "x1", "x2", "x3", "x13")
+    title = display.figure_.get_suptitle()
+    assert title == "9 of 14 inputs; the average moves less along x0, x1, x2 and 2 more"
+    few = PartialDependenceDisplay.from_estimator(model, data[:, :14], features=[1, 13], grid_resolution=3)
+    assert (few.names, few.omitted, few.figure_.get_suptitle()) == (["x1", "x13"], (), "")
+    assert [text.get_text() for text in few.ax_[0].get_legend().get_texts()] == ["± 2 std"]
+
+
+@pytest.mark.parametrize(("small", "drawn"), [(0.5, ["x3", "x12"]), (1e-3, ["x12"])])
+def test_inputs_along_which_hardly_anything_moves_are_not_drawn(small, drawn):
+    data = np.random.default_rng(0).standard_normal((80, 14))
+    model = SparseBayesRegressor(noise_variance=1e-8).fit(data, data[:, 12] + small * data[:, 3])
+    assert PartialDependenceDisplay.from_estimator(model, data, grid_resolution=3).names == drawn
+
+
+@pytest.mark.parametrize("form", [str, "datetime64[us]"])
+def test_dates_of_a_table_are_drawn_as_dates(form):
+    data = models.inputs(60)
+    table = models.table(data).assign(day=pd.date_range("2024-01-01", periods=60).astype(form))
+    y = models.targets(data) + np.arange(60) / 10
+    model = make_pipeline(TableEncoder(), SparseBayesRegressor()).fit(table, y)
+    display = PartialDependenceDisplay.from_estimator(model, table, ["day"], grid_resolution=3)
+    assert display.grids[0].dtype.kind == "M"
+    moved = [model.predict(table.assign(day=value)).mean() for value in pd.DatetimeIndex(display.grids[0]).astype(form)]
+    np.testing.assert_allclose(display.mean[0], moved)
+    assert "day" in PartialDependenceDisplay.from_estimator(model, table, grid_resolution=3).names
 
 
 @pytest.mark.parametrize("relevant", [[], [3], [3, 12]])

@@ -29,6 +29,7 @@ from sparsebayes import (
 )
 from sparsebayes.datasets import make_signal, make_sinc
 from sparsebayes.inspection import PartialDependenceDisplay
+from sparsebayes.inspection._pictures import pictures_of
 from sparsebayes.reports import Report, report
 from sparsebayes.reports._rows import Evidence, statement
 from sparsebayes.reports._scores import regression_scores
@@ -225,7 +226,9 @@ def test_what_is_stated_is_compared_with_what_the_model_knows():
     assert 'class="warning"' in stated("held out", model, X, y)
     assert "as was stated and as the model confirms" in stated("training", model, X, y)
     assert "the model cannot tell" in stated(None, model, X[:50], y[:50])
-    assert "the model cannot tell" in stated("held out", model, X, y + 0.1)
+    assert "You said that these rows played no part in the fit. The model cannot check that: they are" in stated(
+        "held out", model, X, y + 0.1
+    )
 
 
 def test_rows_are_held_out_if_no_relevance_vector_is_among_them():
@@ -240,9 +243,29 @@ def test_some_of_the_rows_of_a_fit_are_neither():
     some = np.ones(len(X), dtype=bool)
     some[model.relevance_[0]] = False
     S = len(model.relevance_)
-    assert f"among these 59 rows, the fit having had 60, are {S - 1} of its {S}" in stated(
-        None, model, X[some], y[some]
-    )
+    words = f"the fit had 60 rows, these are 59, and {S - 1} of its {S} relevance vectors are among them"
+    assert words in stated(None, model, X[some], y[some])
+    assert f"The model cannot check that: {words}" in stated("training", model, X[some], y[some])
+    assert f"but some look like rows of the fit: {words}" in stated("held out", model, X[some], y[some])
+    assert 'class="warning"' in stated("held out", model, X[some], y[some])
+
+
+def test_which_rows_these_are_is_said_once():
+    assert text_of("curve").count("As far as the model can tell") == 1
+
+
+def test_the_verdict_is_that_of_the_scores():
+    model, X, y, _ = case("curve")
+    assert "y: predictions are better than those without inputs (NLPD -" in text_of("curve")
+    assert "of the targets, as they should (" in text_of("curve")
+    text = Page(report(model, X, np.roll(y, 23)).html).text
+    assert "y: predictions are no better than those without inputs (NLPD " in text
+    assert "fewer than they should (88.3 % to 100.0 % are to be expected): error bars are too narrow" in text
+    text = Page(report(model, X, model.predict(X)).html).text
+    assert "100.0 % of the targets, as they should" in text  # which may be with 60 rows
+    model, X, y, _ = case("three classes")
+    assert "Probabilities are better than those without inputs (log loss " in text_of("three classes")
+    assert "Probabilities are no better than those" in Page(report(model, X, np.roll(y, 1)).html).text
 
 
 def test_missing_values_do_not_empty_the_picture_of_an_input():
@@ -251,6 +274,34 @@ def test_missing_values_do_not_empty_the_picture_of_an_input():
     assert np.isfinite(display.grids[0]).all()
     assert np.isfinite(display.deciles[0]).all()
     assert np.ptp(display.mean[0]) > 1
+
+
+def test_text_that_an_encoder_takes_for_dates_counts_as_dates():
+    table = pd.DataFrame({"day": pd.date_range("2024-01-01", periods=60).astype(str), "x": SINC[:, 0]})
+    table.loc[4, "day"] = None
+    y = pd.Series(np.arange(60) / 20 + TARGET, name="y")
+    model = Pipeline([("table", TableEncoder()), ("model", SparseBayesRegressor())]).fit(table, y)
+    text = Page(report(model, table, y).html).text
+    assert "day date 2024-01-01 — 2024-02-29 59 1" in text
+    assert "Partial dependence is drawn for numbers and dates alone" not in text
+
+
+def test_panels_beside_one_another_have_the_same_height_and_their_own_label():
+    model, X, _, _ = case("columns")
+    draw = lambda: PartialDependenceDisplay.from_estimator(model, X)  # noqa: E731
+    labelled = [panel.get_ylabel() for panel in draw().ax_]
+    pictures = pictures_of(draw, by_panel=True)
+    assert len({picture.height for picture in pictures[:3]}) == 1
+    assert labelled == [""] * len(pictures)
+    display = draw()
+    pictures_of(lambda: display, by_panel=True)
+    assert [panel.get_ylabel() for panel in display.ax_] == ["average prediction"] * len(pictures)
+
+
+def test_inputs_that_are_not_drawn_are_named_in_the_caption():
+    data = np.random.default_rng(0).standard_normal((80, 12))
+    model = SparseBayesRegressor(noise_variance=1e-6).fit(data, data @ np.arange(12))
+    assert "9 of 12 inputs; the average moves less along x0, x1, x2." in Page(report(model, data, data[:, 0]).html).text
 
 
 def test_the_page_is_saved_whole(tmp_path):

@@ -13,7 +13,7 @@ from sparsebayes import Summary
 from sparsebayes.summaries import Column
 from sparsebayes.summaries.formulas import Term, is_variable, short, style_of
 from sparsebayes.summaries.latex import escaped
-from sparsebayes.summaries.numbers import aligned, nats, rounded, share, significant
+from sparsebayes.summaries.numbers import aligned, alike, nats, rounded, share, significant
 from sparsebayes.summaries.text import printable, width
 
 sizes = st.floats(1e-200, 1e200)
@@ -38,6 +38,19 @@ def test_a_number_is_rounded_by_its_error(value, error):
 @given(sizes)
 def test_a_standard_deviation_has_three_digits(error):
     assert float(rounded(error, error)) == pytest.approx(error, rel=5.001e-3)
+
+
+@given(st.lists(st.one_of(st.just(0.0), st.floats(1e-3, 1e5)), min_size=1, max_size=5))
+def test_numbers_of_a_column_have_the_same_decimals(values):
+    texts = alike(values)
+    assert len({len(text.partition(".")[2]) for text in texts}) == 1
+    np.testing.assert_allclose([float(text) for text in texts], values, rtol=5.1e-4)
+
+
+def test_numbers_that_are_missing_or_small_in_a_column():
+    assert alike([3.55, 4.315, np.nan]) == ["3.550", "4.315", "—"]
+    assert alike([1e-7, 2.0]) == ["1.000e-07", "2.000"]
+    assert alike([0.0]) == ["0"]
 
 
 @pytest.mark.parametrize("write", [significant, nats, share, lambda value: rounded(value, 1.0)])

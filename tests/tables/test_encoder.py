@@ -211,11 +211,21 @@ def test_queries_with_gaps_or_new_text_are_warned_of():
 @pytest.mark.parametrize("form", ["${:,}.50", "{:,} €", "{}.5 %", "{}.05.2024", "5/{}/2024", "{:,}\u202f€"])
 def test_numbers_in_the_form_of_a_spreadsheet_are_named_in_a_warning(form):
     values = [form.format(1001 + k) for k in range(30)]
-    frame = pd.DataFrame({"x": np.arange(30.0), "text": values})
+    frame = pd.DataFrame({"x": np.arange(30.0) ** 2, "text": values})
     with pytest.warns(UserWarning, match="column 'text' is dropped: values such as .* are read as text; write numbers"):
         TableEncoder().fit(frame)
     with pytest.warns(UserWarning, match="column 'text' counts as categories: values such as"):
         TableEncoder(max_categories=40).fit(frame)
+
+
+def test_a_column_that_numbers_the_rows_is_warned_of():
+    x = np.random.default_rng(0).standard_normal(30)
+    with pytest.warns(UserWarning, match=r"column 'id' numbers the rows and is an input.*--drop id\.$"):
+        encoder = TableEncoder().fit(table(id=np.random.default_rng(1).permutation(30) + 7, x=x))
+    assert [column.name for column in encoder.columns_] == ["id", "x"]
+    for values in (np.arange(30) * 2, np.arange(30) + 0.5, np.minimum(np.arange(30), 28)):
+        TableEncoder().fit(table(count=values, x=x))
+    TableEncoder().fit(table(time=np.arange(30)))  # the one input
 
 
 @pytest.mark.parametrize("large", ["1.500.000", "1,500,000.5", "1 500", "1'500"])

@@ -44,6 +44,11 @@ class Scale(NamedTuple):
     width_power: float
     parameter: str
 
+    @property
+    def width(self) -> float:
+        """η^(1/ρ), the length scale of the functions; NaN of a parameter that is no width."""
+        return float(np.exp(self.log_value / self.width_power)) if self.width_power else np.nan
+
 
 class BoundBasis(ABC):
     """M functions of x. Calling it on X (n, d) gives Φ (n, M) with φ_m(x_n) in row n, column m.

@@ -21,6 +21,7 @@ from sparsebayes.cli.data import Task, add_table_arguments, add_target_arguments
 from sparsebayes.cli.fitting import add_model_arguments, estimator_of
 from sparsebayes.cli.peers import Competitor, competitors
 from sparsebayes.export import save
+from sparsebayes.summaries.numbers import alike
 from sparsebayes.tables import MissingValueWarning, TableEncoder
 
 LONGEST = 200  # characters of the message of a peer
@@ -130,9 +131,9 @@ def _stored_bytes(model: Any) -> int:
 def _table(scores: list[Score], error: str) -> str:
     lines = [f"{'model':26s} {error:>12s} {'log score':>10s} {'fit (s)':>9s} {'size (kB)':>10s}"]
     lines += [
-        f"{s.model:26s} {s.error:12.4g} {s.log_score:10.3f} {s.seconds:9.2f} {s.bytes / 1000:10.1f}"
+        f"{s.model:26s} {each:>12s} {s.log_score:10.3f} {s.seconds:9.2f} {s.bytes / 1000:10.1f}"
         if np.isfinite(s.seconds)
         else f"{s.model:26s} {'failed':>12s}"
-        for s in scores
+        for s, each in zip(scores, alike([s.error for s in scores]), strict=True)
     ]
     return "\n".join(lines) + "\nlog score: mean log probability (density) of the held-out targets, higher is better"

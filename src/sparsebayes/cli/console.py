@@ -118,6 +118,8 @@ def sentence(error: Exception | str) -> str:
         return f'the package {package} is needed for this and cannot be imported: pip install "sparsebayes[cli]".'
     if isinstance(error, MemoryError):
         return f"not enough memory: {message}"
+    if isinstance(error, FileNotFoundError) and error.filename:
+        return f"{error.filename} does not exist; give the path of a file."
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     return message

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from sparsebayes.tables import read_table
-from sparsebayes.tables.columns import mostly_numbers, numbers, texts, why_text
+from sparsebayes.tables.columns import as_days, mostly_numbers, numbers, texts, why_text
 from sparsebayes.tables.encoder import MOST_DISTINCT
 
 MOST_CLASSES = 20  # in which nearly every row may have one of its own
+MOST_NAMES = 10  # columns that a message names
 TASKS = ("auto", "regression", "classification")
 
 
@@ -42,6 +43,13 @@ def table_of(arguments: Any) -> Any:
     return read_table(arguments.data, arguments.separator, arguments.decimal)
 
 
+def it_has(frame: Any) -> str:
+    """Which columns a table has, for a message."""
+    more = len(frame.columns) - MOST_NAMES
+    names = ", ".join(map(repr, frame.columns[:MOST_NAMES])) or "no columns"
+    return f"it has {names}" + (f" and {more} more" if more > 0 else "")
+
+
 @dataclass(frozen=True, eq=False)
 class Task:
     """What is to be learned from a table.
@@ -65,8 +73,10 @@ class Task:
 def task_of(arguments: Any, frame: Any) -> Task:
     """The task that the arguments ask for; ValueError if the table has no such target."""
     if arguments.target not in frame.columns:
-        names = ", ".join(map(repr, frame.columns[:10])) or "no columns"
-        raise ValueError(f"--target must be a column of the table, got {arguments.target!r}; it has {names}.")
+        raise ValueError(f"--target must be a column of the table, got {arguments.target!r}; {it_has(frame)}.")
+    absent = [name for name in getattr(arguments, "drop", ()) if name not in frame.columns]
+    if absent:
+        raise ValueError(f"--drop must name a column of the table, got {absent[0]!r}; {it_has(frame)}.")
     values = frame[arguments.target]
     known = values.notna().to_numpy()
     if not known.any():
@@ -92,12 +102,14 @@ def _is_classes(values: Any) -> bool:
 
 def _require_few(values: Any) -> None:
     """ValueError for text that is hardly meant as classes: numbers in another form, or one text per row."""
-    count, reason = values.nunique(), why_text(values)
+    count, reason, kinds = values.nunique(), why_text(values), "texts"
+    if not reason and count > MOST_CLASSES and not np.isnan(as_days(values.astype(str))).any():
+        reason, kinds = f"days since one of them, such as {str(values.iloc[0])!r}, are numbers", "dates"
     if not reason and count > max(MOST_CLASSES, MOST_DISTINCT * len(values)):
         reason = f"nearly every row has a text of its own, such as {str(values.iloc[0])!r:.60}"
     if reason:
         raise ValueError(
-            f"--target {values.name!r} must hold numbers or classes, got {count} texts in {len(values)} rows: "
+            f"--target {values.name!r} must hold numbers or classes, got {count} {kinds} in {len(values)} rows: "
             f"{reason}; --task classification takes them for classes."
         )
 

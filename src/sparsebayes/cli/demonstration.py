@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from sparsebayes.cli.console import Console
+from sparsebayes.cli.console import Console, sentence
 from sparsebayes.datasets import make_friedman, make_signal
 from sparsebayes.export._writing import write_bytes
 
 ROWS = 200
+OPTIONAL = ("report", "export")  # commands that may need packages beside those of the command line
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -23,12 +24,28 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(arguments: Any, console: Console) -> None:
     """Write two data files, then run the commands that a user would."""
-    from sparsebayes.cli.main import parser
-
     folder = Path(arguments.output)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise ValueError(f"--output must be a new or empty folder, got {arguments.output!r}.")
+        raise ValueError(
+            f"--output must be a new or empty folder, got {arguments.output!r}: remove it, or give another -o."
+        )
+    new = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
+    try:
+        _run_commands(folder, console)
+    except BaseException:  # an interruption too: the same command must do afterwards
+        for path in folder.iterdir():
+            path.unlink()
+        if new:
+            folder.rmdir()
+        raise
+    console.put(output=str(folder))
+
+
+def _run_commands(folder: Path, console: Console) -> None:
+    """Write the data, and run the commands; those that need a package that is missing are left out."""
+    from sparsebayes.cli.main import parser
+
     _write_data(folder)
     table, model = folder / "friedman.csv", folder / "model.sbm"
     for words in (
@@ -42,8 +59,12 @@ def run(arguments: Any, console: Console) -> None:
         line = [str(word) for word in words]
         console.text(f"\n$ sparsebayes {shlex.join(line)}")
         command = parser().parse_args(line)
-        command.run(command, console)
-    console.put(output=str(folder))
+        try:
+            command.run(command, console)
+        except ImportError as error:
+            if words[0] not in OPTIONAL:
+                raise
+            console.text(f"left out: {sentence(error)}")
 
 
 def _write_data(folder: Path) -> None:

@@ -1,6 +1,7 @@
 """Turn a saved model into ONNX, C or JSON for small devices and other languages.
 
-What is exported takes the numbers that the table is encoded as, in the order that is printed.
+What is exported takes the numbers that the table is encoded as, in the order that is printed;
+`sparsebayes predict --encoded FILE` writes them.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from sparsebayes.cli.files import output_path
 from sparsebayes.cli.predicting import load_model
 from sparsebayes.export import export_c, export_onnx, to_json
 from sparsebayes.export._writing import write_bytes
+from sparsebayes.export.description import has_variance
 
 ENDINGS = (".onnx", ".c", ".json")
 
@@ -34,7 +36,18 @@ def run(arguments: Any, console: Console) -> None:
     console.put(output=str(output), inputs=names, bytes=output.stat().st_size)
     console.text(f"{output} written ({output.stat().st_size} bytes)\ninputs in this order: {', '.join(names)}")
     if said:
-        console.text(said)
+        outputs, missing = _outputs(model[-1])
+        console.put(outputs=outputs)
+        console.text(f"outputs: {', '.join(outputs)}{missing}\n{said}")
+
+
+def _outputs(estimator: Any) -> tuple[list[str], str]:
+    """What an exported function computes, and why it lacks the standard deviation if it does."""
+    if hasattr(estimator, "classes_"):
+        return ["label", "probabilities"], ""
+    if has_variance(estimator):
+        return ["mean", "std"], ""
+    return ["mean"], f"; no std, which with variance={estimator.variance!r} needs all training rows"
 
 
 def _exported(estimator: Any, output: Path, dtype: str) -> str:
@@ -46,4 +59,4 @@ def _exported(estimator: Any, output: Path, dtype: str) -> str:
         write_bytes(to_json(estimator, indent=1).encode(), output)
         return ""
     writer = export_onnx if ending == ".onnx" else export_c
-    return str(writer(estimator, output, dtype=dtype, verbose=False))
+    return str(writer(estimator, output, dtype=dtype, std=has_variance(estimator), verbose=False))

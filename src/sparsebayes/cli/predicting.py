@@ -16,6 +16,8 @@ from sparsebayes.export import load
 from sparsebayes.export._writing import write_bytes
 from sparsebayes.tables.reading import NEEDS_PYARROW
 
+ENDINGS = (".csv", ".tsv", ".parquet", ".npy")
+
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """The arguments of `sparsebayes predict`."""
@@ -23,15 +25,20 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add_table_arguments(command)
     command.add_argument("-o", "--output", help="*.csv, *.tsv, *.parquet or *.npy (default: CSV on standard output)")
     command.add_argument("--level", type=float, default=0.95, help="of the interval of a regression (default 0.95)")
+    command.add_argument(
+        "--encoded",
+        metavar="FILE",
+        help="also write the numbers that the table is encoded as, which exported models take",
+    )
     command.add_argument("--with-inputs", action="store_true", help="put the columns of the table first")
 
 
 def run(arguments: Any, console: Console) -> None:
     """Read model and table, and write a prediction per row."""
-    endings = (".csv", ".tsv", ".parquet", ".npy")
-    output = (
-        None if arguments.output is None else output_path(arguments.output, endings, [arguments.data, arguments.model])
-    )
+    inputs = [arguments.data, arguments.model]
+    output, encoded = (path and output_path(path, ENDINGS, inputs) for path in (arguments.output, arguments.encoded))
+    if output is not None and encoded is not None and output.resolve() == encoded.resolve():
+        raise ValueError(f"--encoded and --output must be different files, got {arguments.output!r} for both.")
     if not 0 < arguments.level < 1:
         raise ValueError(f"--level must lie between 0 and 1, got {arguments.level}.")
     model = load_model(arguments.model)
@@ -39,6 +46,9 @@ def run(arguments: Any, console: Console) -> None:
     if not len(frame):
         raise ValueError("the table must have at least one row, got none.")
     predictions = predicted(model, frame, arguments.level)
+    if encoded is not None:
+        write_table(_encoded(model, frame), encoded)
+        console.put(encoded=str(encoded))
     if arguments.with_inputs:
         twice = [name for name in predictions if name in frame]
         if twice:
@@ -50,6 +60,15 @@ def run(arguments: Any, console: Console) -> None:
     write_table(predictions, output)
     console.put(output=str(output))
     console.text(f"{output} written: {len(frame)} rows, columns {', '.join(predictions.columns)}")
+    if encoded is not None:
+        console.text(f"{encoded} written: the numbers that an exported model takes")
+
+
+def _encoded(model: Any, frame: Any) -> Any:
+    """The numbers that the table is encoded as, a DataFrame."""
+    import pandas as pd
+
+    return pd.DataFrame(np.asarray(model[0].transform(frame)), columns=model[0].get_feature_names_out())
 
 
 def load_model(path: str) -> Any:

@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from sparsebayes.cli.console import Console
-from sparsebayes.cli.data import add_table_arguments, table_of, task_of
+from sparsebayes.cli.data import add_table_arguments, it_has, table_of, task_of
 from sparsebayes.cli.files import output_path
 from sparsebayes.cli.predicting import load_model
 from sparsebayes.reports import report
@@ -27,9 +27,12 @@ def run(arguments: Any, console: Console) -> None:
 
     output = output_path(arguments.output, (".html", ".htm"), [arguments.data, arguments.model])
     model = load_model(arguments.model)
-    arguments.target = arguments.target or model[0].target
+    frame, known = table_of(arguments), model[0].target
+    if arguments.target is None and known not in frame.columns:
+        raise ValueError(f"a report needs the target column {known!r}, which the table lacks; {it_has(frame)}.")
+    arguments.target = arguments.target or known
     arguments.task = "classification" if hasattr(model[-1], "classes_") else "regression"
-    task = task_of(arguments, table_of(arguments))
+    task = task_of(arguments, frame)
     inputs = task.frame.filter(items=[column.name for column in model[0].columns_])  # the target is none of them
     y = pd.Series(task.y, name=task.target)
     report(model, inputs, y, evaluation="held out" if arguments.held_out else None).save(output)

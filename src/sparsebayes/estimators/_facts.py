@@ -38,7 +38,8 @@ def facts_of(model: Any, weights: Weights, inputs: Sequence[str]) -> Facts:
         "error bars": _error_bars(model),
         "log evidence": nats(model.log_evidence_),
         "degrees of freedom": significant(float(weights.gamma.sum())),
-        "scales": _scales(model, inputs),
+        "length scales": _length_scales(model, inputs),
+        "scales": _other_scales(model, inputs),
         "inputs": _relevance(model, inputs),
         "intercept": _intercepts(weights),
         "solver": f"{status(model)}, {model.n_iter_} iteration{'s' * (model.n_iter_ != 1)}",
@@ -77,8 +78,9 @@ def _error_bars(model: Any) -> str | None:
     excess = float(getattr(model, "excess_variance_", 0.0) or 0.0)
     if not excess > 0 or np.ndim(model.noise_variance_):
         return None
-    noise, more = (significant(float(value) ** 0.5) for value in (model.noise_variance_, excess))
-    return f"noise {noise} and {more} for functions that were not selected"
+    noise = float(model.noise_variance_)
+    own, more, both = (significant(value**0.5, 3) for value in (noise, excess, noise + excess))
+    return f"noise {own}, functions not selected {more}, together {both} (standard deviations)"
 
 
 def _likelihood(model: Any) -> str | None:
@@ -87,16 +89,36 @@ def _likelihood(model: Any) -> str | None:
     return None if is_gaussian(likelihood) else repr(likelihood)
 
 
-def _scales(model: Any, inputs: Sequence[str]) -> str | None:
-    """The scales of the functions, and whether they were learned; None without, or if each output has its own."""
-    if not hasattr(model, "kernel") or hasattr(model, "estimators_"):
-        return None
-    basis = model._fitted.basis
-    values = zip(basis.scale_names, np.exp(basis.log_scales), basis.scale_per_input, strict=True)
-    named = [f"{_of_input(name, inputs) if own else name} = {significant(float(value))}" for name, value, own in values]
-    if getattr(model, "_shared_scale", False):
-        return f"one width for all inputs (own widths gained too little): {listed(named)}"
-    return listed(named) + (" (learned)" if hasattr(model, "scales_") and model.n_iter_ else "") if named else None
+def _length_scales(model: Any, inputs: Sequence[str]) -> str | None:
+    """The widths of the functions, and whether they were learned; None without, or if each output has its own."""
+    widths: dict[str, list[str]] = {}
+    for each in _scales_of(model):
+        if each.width_power:
+            own = OF_INPUT.search(each.name) if each.per_input else None
+            text = f"{inputs[int(own[1])]} " if own else ""
+            widths.setdefault(each.parameter.rpartition("__")[0], []).append(text + significant(each.width))
+    parts = [(f"{part}: " if part else "") + listed(texts) for part, texts in widths.items()]
+    shared = getattr(model, "_shared_scale", False)
+    if shared and parts:
+        one = "; ".join(parts) if shared is True else f"{significant(shared)} of their standard deviations"
+        return f"one width for all inputs (own widths gained too little): {one}"
+    return "; ".join(parts) + _learned(model) if parts else None
+
+
+def _other_scales(model: Any, inputs: Sequence[str]) -> str | None:
+    """The scales that are no widths, such as periods; None without, or if each output has its own."""
+    values = [(each, significant(float(np.exp(each.log_value)))) for each in _scales_of(model) if not each.width_power]
+    named = [f"{_of_input(each.name, inputs) if each.per_input else each.name} = {value}" for each, value in values]
+    return listed(named) + _learned(model) if named else None
+
+
+def _scales_of(model: Any) -> tuple[Any, ...]:
+    """The scales of the functions; none if each output has its own."""
+    return model._fitted.basis.scales if hasattr(model, "kernel") and not hasattr(model, "estimators_") else ()
+
+
+def _learned(model: Any) -> str:
+    return " (learned)" if hasattr(model, "scales_") and model.n_iter_ else ""
 
 
 def _relevance(model: Any, inputs: Sequence[str]) -> str | None:

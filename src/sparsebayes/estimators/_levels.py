@@ -64,11 +64,16 @@ def _level(band: Any) -> str:
     return str(band.level) + (f" ({band.kind})" if len(band.shape) > 1 else "")
 
 
+def _one(model: Any) -> str:
+    """What each of several signals is called."""
+    return "signal" if model.channel_axis is None else "channel"
+
+
 def _facts(model: Any, noise: np.ndarray) -> tuple[tuple[str, str], ...]:
     return (
         ("wavelet", model.wavelet),
         ("prior", model.prior if isinstance(model.prior, str) else repr(model.prior)),
-        ("signals", str(len(noise))),
+        (f"{_one(model)}s", str(len(noise))),
         ("selected", kept(model)),
         ("noise std", listed([significant(math.sqrt(each)) for each in noise])),
         ("mean", listed([significant(float(each)) for each in np.atleast_1d(model.mean_)])),

@@ -41,8 +41,7 @@ class TrainingRange:
             return None
         d, margin = X.shape[1], np.zeros(X.shape[1])
         for parameter in {each.parameter for each in bound.scales if each.width_power}:
-            scales = [each for each in bound.scales if each.parameter == parameter]
-            widths = np.exp(np.asarray([each.log_value / each.width_power for each in scales]))
+            widths = np.asarray([each.width for each in bound.scales if each.parameter == parameter])
             if len(widths) in (1, d):
                 margin = np.maximum(margin, widths)
         if not margin.any():

@@ -12,6 +12,7 @@ import numpy as np
 from sparsebayes._array import beside, to_numpy
 from sparsebayes._checks import warn
 from sparsebayes.bases import BoundBasis
+from sparsebayes.bases.kernels.scales import variances_of
 from sparsebayes.core.result import Result
 from sparsebayes.estimators._fitted import Fitted
 from sparsebayes.estimators._outputs import ProcessTargets
@@ -20,6 +21,8 @@ from sparsebayes.laplace import Bernoulli, number_classes
 from sparsebayes.scale_learning import GaussianEvidence, LaplaceEvidence, LearnedScales, input_relevance, learn_scales
 from sparsebayes.solvers.monitor import FitMonitor
 from sparsebayes.solvers.regression import NOT_SPARSE
+
+SAME_WIDTH = 1e-6  # widths in units of the spreads that differ by less are one
 
 
 def learn_for_targets(model: Any, bound: BoundBasis, rows: Rows, monitor: FitMonitor) -> LearnedScales:
@@ -103,10 +106,20 @@ def scales_of_labels(model: Any, bound: BoundBasis, fitted: Fitted, rows: Rows, 
         return {}
     weights = fitted.of_weights(fitted.result.mean, 0.0)
     return {
-        "_shared_scale": shared,
+        "_shared_scale": shared and _width_in_spreads(bound, rows),
         "scales_": np.exp(bound.log_scales),
         "input_relevance_": input_relevance(fitted.basis, weights.T, rows.X, rows.y, rows.weights),
     }
+
+
+def _width_in_spreads(bound: BoundBasis, rows: Rows) -> float | bool:
+    """The width that all inputs share, in standard deviations of each; True if there is no such one number."""
+    widths = np.asarray([each.width for each in bound.scales])
+    spreads = np.sqrt(variances_of(rows.X, rows.weights))
+    if widths.shape != spreads.shape or not (spreads > 0).any():
+        return True
+    shared = (widths / np.where(spreads > 0, spreads, np.nan))[spreads > 0]
+    return float(shared[0]) if np.ptp(shared) <= SAME_WIDTH * shared[0] else True
 
 
 def _evidence_of_labels(model: Any, rows: Rows) -> LaplaceEvidence:

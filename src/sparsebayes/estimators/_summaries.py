@@ -20,6 +20,7 @@ from sparsebayes.summaries.numbers import nats, share
 
 LEVEL, MOST_ROWS = 0.95, 30
 ORDERS = ("evidence", "weight", "model")
+RELEVANCE = "relevance: the mean square change of the prediction if the input is set to its mean, over its variance"
 MEANING = "Δ evidence: what the log evidence loses, in nats, if the function is deleted and all else stays as it is"
 
 
@@ -121,6 +122,8 @@ def _notes(model: Any, weights: Weights, missing: int) -> list[str]:
     notes.append("γ: how well the data determine the weight, from 0 (not at all) to 1")
     if hasattr(model, "kernel") and isinstance(model.kernel, str) and not hasattr(model, "support_"):
         notes.append("weights of kernel functions overlap and cancel: only their sum, the prediction, has a meaning")
+    if getattr(model, "input_relevance_", np.zeros(0)).size > 1:
+        notes.append(RELEVANCE)
     if np.isnan(weights.loss).any():
         notes.append("—: a weight without a prior has no Δ evidence")
     if hasattr(model, "classes_") and model.classes_.shape[0] == 2:

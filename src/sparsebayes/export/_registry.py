@@ -54,7 +54,7 @@ PRIVATE: dict[str, tuple[type, ...]] = {
     "_fitted": (Fitted, Recovered),
     "_error_bars": (_error_bars.ErrorBars,),
     "_range": (TrainingRange, type(None)),
-    "_shared_scale": (bool,),
+    "_shared_scale": (bool, float),
     "_output_names": (tuple,),
     "_sklearn_output_config": (dict,),
 }

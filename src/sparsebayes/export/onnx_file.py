@@ -153,5 +153,7 @@ def _onnx() -> Any:
     try:
         import onnx
     except ImportError as error:
-        raise ImportError("to_onnx needs the package onnx: pip install 'sparsebayes[export]'.") from error
+        raise ImportError(
+            "ONNX models need the package onnx, which is not installed: pip install 'sparsebayes[export]'."
+        ) from error
     return onnx

@@ -13,6 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from sparsebayes._checks import is_whole
 from sparsebayes.estimators._fitted import model_on_host, on_host
 from sparsebayes.estimators._outputs import outputs_of
+from sparsebayes.tables import TableEncoder
+from sparsebayes.tables.columns import NumberColumn
 
 MOST_OUTPUTS = 5  # that a message lists
 
@@ -53,6 +55,12 @@ class FittedModel:
             names = _names_after(self.before)
         count = self.last.n_features_in_
         return [f"x{k}" for k in range(count)] if names is None or len(names) != count else [str(n) for n in names]
+
+    def date_columns(self) -> set[str]:
+        """The columns of a table that its encoder takes for dates, which it makes days of."""
+        first = None if self.before is None else self.before[0]
+        columns = first.columns_ if isinstance(first, TableEncoder) else ()
+        return {each.name for each in columns if isinstance(each, NumberColumn) and each.dates}
 
     def needs(self, display: str, words: str, met: bool) -> None:
         """ValueError that says what a display needs, unless that is met."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,11 +19,16 @@ SINGLE = 5.2  # inches: the width of a figure of one panel, whose text can still
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture.  png : the bytes of the file.  width, height : in pixels of a screen."""
+    """A picture.
+
+    png : the bytes of the file.  width, height : in pixels of a screen.
+    title : what stood above all panels of the figure that the picture is a panel of.
+    """
 
     png: bytes
     width: int
     height: int
+    title: str = ""
 
 
 def pictures_of(draw: Callable[[], Any], by_panel: bool = False) -> list[Picture]:
@@ -57,13 +62,23 @@ def _panels(figure: Any, panels: Any) -> list[Picture]:
     """The figure drawn once, and cut into its panels."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
+    title, label = figure.get_suptitle(), figure.get_supylabel()
     for panel in panels:
         panel.tick_params(labelleft=True)
+        panel.set_ylabel(label or panel.get_ylabel())
+    figure.supylabel("")
     figure.set_dpi(DPI)
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
     pixels = np.asarray(canvas.buffer_rgba())
-    return [_cut(pixels, panel.get_tightbbox().padded(PAD * DPI).extents) for panel in panels]
+    boxes = [panel.get_tightbbox().padded(PAD * DPI).extents for panel in panels]
+    rows = [panel.get_subplotspec().rowspan.start for panel in panels]
+    for row in set(rows):  # panels beside one another have the same height
+        own = [box for box, each in zip(boxes, rows, strict=True) if each == row]
+        low, high = min(box[1] for box in own), max(box[3] for box in own)
+        for box in own:
+            box[1], box[3] = low, high
+    return [replace(_cut(pixels, box), title=title) for box in boxes]
 
 
 def _cut(pixels: np.ndarray, extents: Any) -> Picture:

@@ -160,7 +160,7 @@ def _length_scales(model: Any) -> dict[str, np.ndarray]:
     """The length scales η^(1/ρ) of every kernel that has one for each input, by the name of its parameter."""
     scales, found = model._fitted.basis.scales, {}
     for parameter in dict.fromkeys(each.parameter for each in scales if each.per_input and each.width_power):
-        widths = [np.exp(each.log_value / each.width_power) for each in scales if each.parameter == parameter]
+        widths = [each.width for each in scales if each.parameter == parameter]
         if len(widths) == model.n_features_in_:
             found[parameter.removesuffix("__gamma")] = np.asarray(widths)
     return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -15,11 +15,13 @@ from sparsebayes._checks import is_whole, require_whole
 from sparsebayes.estimators._fitted import on_host
 from sparsebayes.inspection._averages import Average, average_of
 from sparsebayes.inspection._inputs import as_numbers, as_rows
-from sparsebayes.inspection._matplotlib import APART, BAND, BLACK, BLUE, given_axes, pyplot_module, shortened
+from sparsebayes.inspection._matplotlib import APART, BAND, BLACK, BLUE, date_axis, given_axes, pyplot_module, shortened
 from sparsebayes.inspection._models import FittedModel
+from sparsebayes.tables.columns import DAY, as_days
 
 PANELS, COLUMNS = 9, 3  # inputs that are drawn if none are named, and panels beside one another
-STILL = 1e-9  # of the largest move of the average prediction: rounding
+STILL = 0.01  # of the largest move of the average prediction: a line that looks flat
+NAMED = 3  # inputs that are not drawn and are named
 FEW = 15  # so many values of an input, or less, are drawn as points
 COARSE = 5  # points along an input that inputs are chosen by
 SHARES = (0.05, 0.95)  # of the values of an input that the grid lies between
@@ -39,7 +41,7 @@ class PartialDependenceDisplay:
     names : list of str
         The inputs.
     grids : list of (G,) arrays
-        Their values.
+        Their values; dates as datetime64.
     mean, std : lists of (G,) arrays
         The average prediction there, and its posterior standard deviation.
     deciles : list of (9,) arrays
@@ -48,6 +50,8 @@ class PartialDependenceDisplay:
         What is averaged.
     bounds : tuple of two floats
         The least and the largest value that it can have, where bands end: 0 and 1 of a probability.
+    omitted : tuple of str
+        The inputs that are not drawn because the average moves less along them.
 
     Attributes
     ----------
@@ -66,6 +70,7 @@ class PartialDependenceDisplay:
     deciles: list[np.ndarray]
     label: str = "average prediction"
     bounds: tuple[float, float] = (-np.inf, np.inf)
+    omitted: tuple[str, ...] = ()
 
     @classmethod
     def from_estimator(
@@ -91,7 +96,8 @@ class PartialDependenceDisplay:
             Rows to average over, usually those of the fit.
         features : list of int or str, optional
             Numbers or names of the inputs. None for all of them, or if they are more than nine for those along which
-            the average prediction moves most, without those along which it does not move at all.
+            the average prediction moves most, without those along which it moves by less than 1 % of the largest move;
+            a title names the others. Dates, of which a `TableEncoder` makes days, count as numbers.
         output : int, optional
             Which output, if y had several.
         class_label : label, optional
@@ -117,14 +123,17 @@ class PartialDependenceDisplay:
         table = _Table.of(X, fitted)
         if table.count > subsample:
             table = table.of_rows(resample(X, replace=False, n_samples=subsample, random_state=random_state))
-        chosen = _chosen(table, average, fitted) if features is None else [table.number(each) for each in features]
+        chosen = [table.number(each) for each in features or []]
+        omitted: list[int] = []
+        if features is None:
+            chosen, omitted = _chosen(table, average, fitted)
         grids = [table.grid(j, grid_resolution) for j in chosen]
         curves = [_curve(table, average, fitted, j, grid) for j, grid in zip(chosen, grids, strict=True)]
-        deciles = [np.quantile(table.known(j), np.linspace(0.1, 0.9, 9)) for j in chosen]
+        deciles = [table.shown(j, np.quantile(table.known(j), np.linspace(0.1, 0.9, 9))) for j in chosen]
+        shown = [table.shown(j, grid) for j, grid in zip(chosen, grids, strict=True)]
         means, stds = map(list, zip(*curves, strict=True))
-        return cls([table.names[j] for j in chosen], grids, means, stds, deciles, average.label, average.bounds).plot(
-            ax
-        )
+        names, others = [table.names[j] for j in chosen], tuple(table.names[j] for j in omitted)
+        return cls(names, shown, means, stds, deciles, average.label, average.bounds, others).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on `ax`, or on a new figure.
@@ -150,18 +159,30 @@ class PartialDependenceDisplay:
                 panel.set_ylabel(self.label)
         if ax is None:
             self.figure_.supylabel(self.label, fontsize="medium")
+            if self.omitted:
+                self.figure_.suptitle(self._title(), fontsize="medium")
+        self.ax_[0].legend(handles=self.bands_[:1], frameon=False, fontsize="small")
         return self
+
+    def _title(self) -> str:
+        """Which inputs are not drawn."""
+        names, more = ", ".join(map(shortened, self.omitted[:NAMED])), len(self.omitted) - NAMED
+        count = f"{len(self.names)} of {len(self.names) + len(self.omitted)} inputs"
+        return f"{count}; the average moves less along {names}" + (f" and {more} more" if more > 0 else "")
 
     def _plot_input(self, ax: Any, k: int) -> None:
         grid, mean, half = self.grids[k], self.mean[k], BAND * self.std[k]
         low, high = np.clip([mean - half, mean + half], *self.bounds)
-        self.bands_.append(ax.fill_between(grid, low, high, color=BLUE, alpha=0.25, lw=0))
+        self.bands_.append(ax.fill_between(grid, low, high, color=BLUE, alpha=0.25, lw=0, label=f"± {BAND:g} std"))
         points = {"marker": "o", "ms": 4} if len(grid) <= FEW else {}
         self.lines_ += ax.plot(grid, mean, color=BLUE, lw=1.8, **points)
         marks = {"color": BLACK, "lw": 0.8, "transform": ax.get_xaxis_transform()}
         self.deciles_.append(ax.vlines(self.deciles[k], 0.0, 0.035, **marks))
         ax.set_xlabel(shortened(self.names[k]))
-        ax.locator_params(axis="x", nbins=5)
+        if grid.dtype.kind == "M":
+            date_axis(ax, grid)
+        else:
+            ax.locator_params(axis="x", nbins=5)
 
 
 def _panels(count: int) -> np.ndarray:
@@ -183,11 +204,16 @@ def _given(ax: Any, count: int) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class _Table:
-    """Rows whose inputs can be set.  X : a data frame of pandas, or numbers.  like : what the rows are to look like."""
+    """Rows whose inputs can be set.
+
+    X : a data frame of pandas, or numbers.  like : what the rows are to look like.
+    dates : the columns that are dates, which count as days since 1970-01-01.
+    """
 
     X: Any
     like: Any
     names: list[str]
+    dates: set[str]
 
     @classmethod
     def of(cls, X: Any, fitted: FittedModel) -> _Table:
@@ -202,7 +228,8 @@ class _Table:
             names = [str(name) for name in X.columns]
         else:
             names = fitted.input_names() if fitted.before is None else [f"x{k}" for k in range(like.shape[1])]
-        return cls(like if hasattr(like, "assign") else np.asarray(like, dtype=np.float64), like, names)
+        numbers = like if hasattr(like, "assign") else np.asarray(like, dtype=np.float64)
+        return cls(numbers, like, names, fitted.date_columns())
 
     @property
     def count(self) -> int:
@@ -211,7 +238,7 @@ class _Table:
 
     def of_rows(self, rows: Any) -> _Table:
         """The same with fewer rows."""
-        return _Table(rows if hasattr(self.X, "assign") else np.asarray(rows, np.float64), self.like, self.names)
+        return replace(self, X=rows if hasattr(self.X, "assign") else np.asarray(rows, np.float64))
 
     def number(self, feature: Any) -> int:
         """The number of an input that is given by its number or name."""
@@ -222,7 +249,9 @@ class _Table:
         raise ValueError(f"features must be numbers from 0 to {len(self.names) - 1} or names, got {feature!r}.")
 
     def column(self, j: int) -> np.ndarray:
-        """The values of an input; ValueError if they are not numbers."""
+        """The values of an input; ValueError if they are not numbers or dates."""
+        if self.names[j] in self.dates:
+            return as_days(self.X.iloc[:, j])
         values = np.asarray(self.X.iloc[:, j] if hasattr(self.X, "assign") else self.X[:, j])
         if values.dtype.kind not in "biuf":
             raise ValueError(f"features must be inputs that are numbers, got {self.names[j]!r}: name those that are.")
@@ -235,8 +264,9 @@ class _Table:
         return known if len(known) else np.zeros(1)
 
     def is_number(self, j: int) -> bool:
-        """Whether the values of an input are numbers."""
-        return not hasattr(self.X, "assign") or self.X.dtypes.iloc[j].kind in "biuf"
+        """Whether the values of an input are numbers, or dates."""
+        is_date = self.names[j] in self.dates
+        return is_date or not hasattr(self.X, "assign") or self.X.dtypes.iloc[j].kind in "biuf"
 
     def grid(self, j: int, points: int) -> np.ndarray:
         """Values of an input: those that it has if they are few, else between its quantiles."""
@@ -244,11 +274,15 @@ class _Table:
         values, (low, high) = np.unique(column), np.quantile(column, SHARES)
         return values if len(values) <= points else np.linspace(low, high, points)
 
+    def shown(self, j: int, values: np.ndarray) -> np.ndarray:
+        """Values of an input as they are drawn: dates as such."""
+        return (values * DAY).astype("datetime64[us]") if self.names[j] in self.dates else values
+
     def with_value(self, j: int, value: float) -> Any:
         """The rows with an input set to a value."""
         if hasattr(self.X, "assign"):
             moved = self.X.copy()
-            moved[moved.columns[j]] = value
+            moved[moved.columns[j]] = str(self.shown(j, np.asarray(value))) if self.names[j] in self.dates else value
             return moved
         moved = self.X.copy()
         moved[:, j] = value
@@ -264,13 +298,14 @@ def _curve(
     return mean, std
 
 
-def _chosen(table: _Table, average: Average, fitted: FittedModel) -> list[int]:
-    """All inputs that are numbers; of more than can be drawn those along which the average moves most."""
+def _chosen(table: _Table, average: Average, fitted: FittedModel) -> tuple[list[int], list[int]]:
+    """All inputs that are numbers, of more than can be drawn those along which the average moves most; and the rest."""
     numbers = [j for j in range(len(table.names)) if table.is_number(j)]
     if not numbers:
         raise ValueError("X must have an input whose values are numbers.")
     if len(numbers) <= PANELS:
-        return numbers
+        return numbers, []
     moves = np.asarray([np.ptp(_curve(table, average, fitted, j, table.grid(j, COARSE))[0]) for j in numbers])
     most = [k for k in np.argsort(-moves, kind="stable")[:PANELS] if moves[k] > STILL * moves.max()]
-    return sorted(numbers[k] for k in most) or numbers[:1]
+    chosen = sorted(numbers[k] for k in most) or numbers[:1]
+    return chosen, [j for j in numbers if j not in chosen]

@@ -156,9 +156,9 @@ class PITDisplay:
         return self
 
     def _plot_histogram(self, ax: Any) -> None:
-        style = {"align": "edge", "color": BLUE, "alpha": 0.6, "edgecolor": "white", "lw": 0.6, "zorder": 1}
+        style = {"align": "edge", "color": BLUE, "alpha": 0.6, "edgecolor": "white", "lw": 0.6, "zorder": 2}
         self.bars_ = ax.bar(self.edges[:-1], self.density, np.diff(self.edges), **style)
-        self.density_band_ = ax.axhspan(*self.density_band, color=GREY, alpha=0.3, lw=0, zorder=2)
+        self.density_band_ = ax.axhspan(*self.density_band, color=GREY, alpha=0.3, lw=0, zorder=1)
         ax.axhline(1.0, color=BLACK, lw=1, ls="--", zorder=3)
         ax.set(xlabel="probability integral transform", ylabel="density", xlim=(0, 1))
         ax.set_ylim(0, 1.1 * max(self.density.max(), self.density_band[1]))
@@ -169,4 +169,3 @@ class PITDisplay:
         ax.plot([0, 1], [0, 1], color=BLACK, lw=1, ls="--", zorder=2)
         (self.line_,) = ax.plot(self.levels, self.coverage, color=BLUE, lw=2, zorder=3)
         ax.set(xlabel="level of the central interval", ylabel="share of targets in it", xlim=(0, 1), ylim=(0, 1))
-        ax.set_aspect("equal")

@@ -10,6 +10,7 @@ import scipy.sparse
 from sparsebayes.reports._html import Section, facts, heading, paragraph, table
 from sparsebayes.reports._subject import Subject
 from sparsebayes.summaries.numbers import MISSING, significant
+from sparsebayes.tables.columns import DAY, as_days
 
 MOST_COLUMNS = 40
 HEADS = ["column", "kind", "least", "median", "largest", "distinct", "missing"]
@@ -26,7 +27,10 @@ def data_section(subject: Subject, statement: str) -> Section:
         share = subject.X.nnz / max(n * d, 1)
         parts.append(paragraph(f"X is sparse: {subject.X.nnz} stored numbers, {100 * share:.3g} % of the matrix."))
     else:
-        rows = [_column(name, values) for name, values in _columns(subject)]
+        dates = subject.fitted.date_columns()
+        rows = [
+            _column(name, _dates(subject.X[name]) if name in dates else values) for name, values in _columns(subject)
+        ]
         parts += [heading("Columns"), table(HEADS, rows, NUMERIC)]
         if d > MOST_COLUMNS:
             parts.append(paragraph(f"The first {MOST_COLUMNS} of {d} columns are listed."))
@@ -53,13 +57,23 @@ def _column(name: str, values: np.ndarray) -> list[str]:
     """A line about a column."""
     if values.dtype.kind in "biuf":
         return _number_column(name, values.astype(np.float64))
-    missing = np.asarray([each is None or each != each for each in values.tolist()])
+    missing = np.isnat(values) if values.dtype.kind == "M" else np.asarray([_is_missing(x) for x in values.tolist()])
     known = values[~missing]
     ends, kind = [MISSING] * 3, "text"
     if values.dtype.kind == "M" and len(known):
         ends, kind = [str(known.min())[:10], MISSING, str(known.max())[:10]], "date"
     distinct = len({str(each) for each in known.tolist()})
     return [name, kind, *ends, str(distinct), str(int(missing.sum()))]
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or value != value
+
+
+def _dates(values: Any) -> np.ndarray:
+    """A column that an encoder takes for dates, as dates."""
+    days = as_days(values)
+    return np.where(np.isnan(days), np.datetime64("NaT", "us"), (np.nan_to_num(days) * DAY).astype("datetime64[us]"))
 
 
 def _number_column(name: str, values: np.ndarray) -> list[str]:

@@ -41,8 +41,8 @@ PIT = (
     "what is to be expected if all is right."
 )
 RESIDUALS = (
-    "Residuals against predictions, over ± 2 predictive standard deviations (beyond them in red), and against the "
-    "normal quantiles that they should have."
+    "Residuals against predictions, over ± 2 predictive standard deviations (those beyond them in orange), and against "
+    "the normal quantiles that they should have."
 )
 RELIABILITY = (
     "Observed frequencies, with 95 % intervals, against predicted probabilities: on the diagonal they are right."
@@ -123,9 +123,9 @@ def inputs(subject: Subject) -> list[str]:
         options = {"grid_resolution": GRID, "subsample": AVERAGED, **which}
         draw_averages = partial(PartialDependenceDisplay.from_estimator, whole, few.X, **options)
         drawn.append(picture(caption, draw_averages, by_panel=True))
-    names = _not_numbers(subject.X)
+    names = [each for each in _not_numbers(subject.X) if each not in subject.fitted.date_columns()]
     if names:
-        drawn.append(paragraph(f"Partial dependence is drawn for numbers alone, not for {', '.join(names)}."))
+        drawn.append(paragraph(f"Partial dependence is drawn for numbers and dates alone, not for {', '.join(names)}."))
     return drawn
 
 

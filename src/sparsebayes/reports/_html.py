@@ -87,6 +87,7 @@ def picture(caption: str, draw: Callable[[], Any], by_panel: bool = False) -> st
         images = pictures_of(draw, by_panel)
     except ValueError as error:
         return paragraph(f"Not drawn: {error}", "note")
+    caption += f" {images[0].title}." if images[0].title else ""
     tags = "".join(
         f'<img src="data:image/png;base64,{base64.b64encode(each.png).decode()}" width="{each.width}" '
         f'height="{each.height}" alt="{escaped(caption)}">'

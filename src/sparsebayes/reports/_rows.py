@@ -28,10 +28,15 @@ ADVICE = {
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the model knows of rows.  kind : "training", "held out" or None for neither.  words : why."""
+    """What the model knows of rows.
+
+    kind : "training", "held out" or None for neither.  words : why.
+    overlap : whether some of the rows, though not all, seem to be rows of the fit.
+    """
 
     kind: str | None
     words: str
+    overlap: bool = False
 
     @classmethod
     def of(cls, subject: Subject) -> Evidence:
@@ -60,12 +65,18 @@ class Evidence:
                 TRAINING, f"they are {n} like those of the fit, and all {vectors} relevance vectors are among them"
             )
         return cls(
-            None, f"among these {n} rows, the fit having had {known}, are {found} of its {vectors} relevance vectors"
+            None,
+            f"the fit had {known} rows, these are {n}, and {found or 'none'} of its {vectors} relevance vectors "
+            f"{'is' if found < 2 else 'are'} among them",
+            overlap=found > 0,
         )
 
 
 def statement(stated: str | None, known: Evidence) -> str:
     """One paragraph that says which rows these are, by whom that was stated, and what it means."""
+    if stated == HELD_OUT and known.overlap:
+        said = f"These rows were stated to be {_words(stated)}, but some look like rows of the fit: {known.words}."
+        return paragraph(f"{said} {ADVICE[TRAINING]}", "warning")
     if stated is not None and known.kind is not None and stated != known.kind:
         said = f"These rows were stated to be {_words(stated)}, but they look like {_words(known.kind)}: {known.words}."
         return paragraph(f"{said} {ADVICE[TRAINING]}", "warning")
@@ -75,7 +86,8 @@ def statement(stated: str | None, known: Evidence) -> str:
     elif stated is None:
         said = f"As far as the model can tell these are {_words(kind)}: {known.words}."
     elif known.kind is None:
-        said = f"These are {_words(kind)}, as was stated; the model cannot tell: {known.words}."
+        told = "are those of the fit" if kind == TRAINING else "played no part in the fit"
+        said = f"You said that these rows {told}. The model cannot check that: {known.words}."
     else:
         said = f"These are {_words(kind)}, as was stated and as the model confirms: {known.words}."
     return paragraph(f"{said} {ADVICE[kind]}", "note")

@@ -44,7 +44,13 @@ def regression_scores(subject: Subject) -> list[str]:
     shares += _shares_of_gaps(subject, names, forecasts)
     shares.append(["to be expected", *map(_expected, LEVELS, [subject.count] * len(LEVELS))])
     heads = ["", *(f"in {100 * level:g} % intervals" for level in LEVELS)]
+    verdicts = [
+        line
+        for (k, name), each in zip(enumerate(names), forecasts, strict=True)
+        for line in _verdict(subject, k, name, each)
+    ]
     return [
+        *verdicts,
         table(SCORES, errors, [False] + [True] * 5),
         paragraph(LEGEND),
         heading("Coverage of intervals"),
@@ -92,12 +98,41 @@ def nlpd(forecast: Forecast, model: Any) -> float:
 
 def _errors(subject: Subject, number: int, forecast: Forecast) -> list[str]:
     """RMSE, MAE, R² and log scores of an output, as text."""
-    own = model_of_output(subject.model, subject.outputs[number][0])[0]
     error, variance = forecast.y - forecast.mean, float(forecast.y.var())
     explained = 1 - float(np.mean(error**2)) / variance if variance > 0 else np.nan
-    without = 0.5 * np.log(2 * np.pi * variance) + 0.5 if variance > 0 else np.nan
-    values = [np.sqrt(np.mean(error**2)), np.abs(error).mean(), explained, nlpd(forecast, own), without]
+    values = [np.sqrt(np.mean(error**2)), np.abs(error).mean(), explained, *_log_scores(subject, number, forecast)]
     return [significant(float(value)) for value in values]
+
+
+def _log_scores(subject: Subject, number: int, forecast: Forecast) -> tuple[float, float]:
+    """The NLPD of an output, and that without inputs; NaN if all targets are equal."""
+    own, variance = model_of_output(subject.model, subject.outputs[number][0])[0], float(forecast.y.var())
+    without = 0.5 * np.log(2 * np.pi * variance) + 0.5 if variance > 0 else np.nan
+    return nlpd(forecast, own), without
+
+
+def _verdict(subject: Subject, number: int, name: str, forecast: Forecast) -> list[str]:
+    """In words whether the inputs help to predict an output, and whether its intervals are right."""
+    own, without = _log_scores(subject, number, forecast)
+    found = _comparison(f"{name}: predictions", "NLPD", own, without)
+    share, (low, high) = float(coverage(forecast)[-1]), _range(LEVELS[-1], subject.count)
+    said = f"{name}: {100 * LEVELS[-1]:g} % intervals contain {_percent(share)} of the targets, "
+    expected = f"{_percent(low)} to {_percent(high)} are to be expected"
+    if share < low:
+        return [*found, paragraph(f"{said}fewer than they should ({expected}): error bars are too narrow.", "warning")]
+    if share > high:
+        return [*found, paragraph(f"{said}more than they should ({expected}): error bars are too wide.", "warning")]
+    return [*found, paragraph(f"{said}as they should ({expected}).")]
+
+
+def _comparison(what: str, score: str, own: float, without: float) -> list[str]:
+    """In words whether a score, the lower the better, is below that without inputs; nothing if that is unknown."""
+    if not np.isfinite(without):
+        return []
+    numbers = f"({score} {significant(own, 3)}, {significant(without, 3)} without inputs)"
+    if own < without:
+        return [paragraph(f"{what} are better than those without inputs {numbers}.")]
+    return [paragraph(f"{what} are no better than those without inputs {numbers}.", "warning")]
 
 
 def _percent(share: float) -> str:
@@ -105,8 +140,14 @@ def _percent(share: float) -> str:
 
 
 def _expected(level: float, n: int) -> str:
-    low, high = binom.ppf([0.5 - 0.5 * BAND, 0.5 + 0.5 * BAND], n, level) / n
+    low, high = _range(level, n)
     return f"{_percent(low)} to {_percent(high)}"
+
+
+def _range(level: float, n: int) -> tuple[float, float]:
+    """Between which shares of n targets in intervals 95 % of the shares lie if the intervals are right."""
+    low, high = binom.ppf([0.5 - 0.5 * BAND, 0.5 + 0.5 * BAND], n, level) / n
+    return float(low), float(high)
 
 
 def class_scores(subject: Subject) -> list[str]:
@@ -123,7 +164,8 @@ def class_scores(subject: Subject) -> list[str]:
         "Brier score": np.mean(np.sum((found - probabilities) ** 2, axis=1)),
         "expected calibration error": calibration_error(found, probabilities),
     }
-    parts = [facts((name, significant(float(value))) for name, value in scores.items()), paragraph(CLASS_LEGEND)]
+    parts = _comparison("Probabilities", "log loss", scores["log loss"], scores["log loss without inputs"])
+    parts += [facts((name, significant(float(value))) for name, value in scores.items()), paragraph(CLASS_LEGEND)]
     if len(classes) <= MOST_CLASSES:
         parts += [heading("Labels and predictions"), _confusion(classes, found, probabilities)]
     return parts

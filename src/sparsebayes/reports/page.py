@@ -153,7 +153,7 @@ def _of_rows(subject: Subject, summary: Summary, evaluation: str | None) -> list
         functions_section(summary, drawings.weights(subject)),
         *([Section("fit", "The fit", fit)] if fit else []),
         *([Section("inputs", "Inputs", inputs)] if inputs else []),
-        Section("calibration", "Errors and calibration", [rows, *scores, *drawings.calibration(subject)]),
+        Section("calibration", "Errors and calibration", [*scores, *drawings.calibration(subject)]),
         *([Section("sizes", "Smaller models", sizes)] if sizes else []),
         certificate_section(subject),
         timings_section(subject),

@@ -23,6 +23,15 @@ def significant(value: float, digits: int = DIGITS) -> str:
     return f"{value:.{max(digits - 1 - math.floor(math.log10(abs(value))), 0)}f}"
 
 
+def alike(values: Sequence[float], digits: int = DIGITS) -> list[str]:
+    """Numbers with the same decimals, so many that the smallest of them but 0 has this many significant digits."""
+    sizes = [abs(value) for value in values if math.isfinite(value) and value]
+    if not sizes or not (SMALLEST <= min(sizes) and max(sizes) < LARGEST):
+        return [significant(value, digits) for value in values]
+    decimals = max(digits - 1 - math.floor(math.log10(min(sizes))), 0)
+    return [fixed(value, decimals) for value in values]
+
+
 def rounded(value: float, error: float) -> str:
     """A number rounded where its standard deviation has its third significant digit."""
     if not (math.isfinite(value) and 0 < error < math.inf):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from typing import Any
 
 from sparsebayes.summaries.numbers import aligned
 
 GAP = "  "
+WIDEST = 100  # columns of a terminal, which a list of facts is broken for
 
 
 def width(text: str) -> int:
@@ -36,12 +38,26 @@ def as_text(summary: Any) -> str:
     """The title, the facts, the table and the notes of a summary."""
     facts = [(printable(name), printable(value)) for name, value in summary.facts]
     widest = max((width(name) for name, _ in facts), default=0)
-    lines = [printable(summary.title), *(padded(name, widest, False) + GAP + value for name, value in facts)]
+    lines = [printable(summary.title)]
+    for name, value in facts:
+        first, *more = broken(value, WIDEST - widest - len(GAP))
+        lines += [padded(name, widest, False) + GAP + first, *(" " * widest + GAP + line for line in more)]
     if len(summary.shown):
         table = _table(summary)
         rule = "─" * max(map(width, table))
         lines += [rule, table[0], rule, *table[1:], rule]
     return "\n".join(line.rstrip() for line in [*lines, *map(printable, summary.notes)])
+
+
+def broken(text: str, to: int) -> list[str]:
+    """A list as lines up to a width, broken after commas; longer if there is none."""
+    lines: list[str] = []
+    for each in re.split(r"(?<=[,;]) ", text):
+        if lines and width(f"{lines[-1]} {each}") <= to:
+            lines[-1] += f" {each}"
+        else:
+            lines.append(each)
+    return lines
 
 
 def _table(summary: Any) -> list[str]:

@@ -18,6 +18,7 @@ DAY = 86_400e6  # microseconds, in which the year 9999 is still a number of 64 b
 WRITTEN = re.compile(r"[+-]?\s?[$€£¥]?\s?\d[\d\s.,'’/]*[%$€£¥]?")
 GROUPED = re.compile(r"\s*[+-]?\d{1,3}([.,'’\s]\d{3})+([.,]\d+)?\s*")  # digits in groups of three, such as 1.234.567
 FOREIGN = (bytes, list, tuple, dict, set, np.ndarray)  # values that no text file has
+FEWEST_ROWS = 20  # from which on whole numbers one after the other are taken for numbers of rows
 MOST_WRONG = 0.2  # share of the values of a column of numbers that may be text, which counts as missing
 
 
@@ -127,6 +128,12 @@ def parsed(values: Any) -> np.ndarray:
     import pandas as pd
 
     return pd.to_numeric(values, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+def numbers_rows(values: Any) -> bool:
+    """Whether a Series is whole numbers one after the other, each of them once, as numbers of rows are."""
+    x = np.sort(parsed(values)) if values.dtype.kind in "iuf" else np.zeros(0)
+    return len(x) >= FEWEST_ROWS and bool(np.array_equal(x, x[0] + np.arange(len(x))) and x[0] % 1 == 0)
 
 
 def equals(values: Any, y: Any) -> bool:

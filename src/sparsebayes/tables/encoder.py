@@ -22,6 +22,7 @@ from sparsebayes.tables.columns import (
     equals,
     mostly_numbers,
     numbers,
+    numbers_rows,
     texts,
     why_text,
 )
@@ -39,7 +40,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     missing, with a warning. Text has one column "NAME=CATEGORY" per category, which is 1 where the row
     has it: the `max_categories` most frequent ones, and "(other)" for all the rest. Text that is missing is the
     category "(missing)". Of two categories only the first has a column. Columns that are constant, and text
-    columns in which nearly every row has a value of its own (names, identifiers), are dropped with a warning.
+    columns in which nearly every row has a value of its own (names, identifiers), are dropped with a warning. A column
+    that numbers the rows is an input like others, with a warning.
 
     Parameters
     ----------
@@ -109,7 +111,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         if not self.columns_:
             raise ValueError(f"the table must have a column to predict from, got none that varies among {inputs}.")
         self._require_different_names()
-        self._warn_of_target(frame, y)
+        self._warn_of_inputs(frame, y)
         self.n_features_in_ = frame.shape[1]
         self.feature_names_in_ = np.asarray(frame.columns, dtype=object)
         return self
@@ -178,8 +180,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         if absent:
             raise ValueError(f"drop must name columns of the table, got {absent[0]!r}; it has {_listed(frame)}.")
 
-    def _warn_of_target(self, frame: Any, y: Any) -> None:
-        """Warn of inputs that are the targets y."""
+    def _warn_of_inputs(self, frame: Any, y: Any) -> None:
+        """Warn of inputs that number the rows, and of those that are the targets y."""
+        for column in self.columns_ if len(self.columns_) > 1 else ():
+            if numbers_rows(frame[column.name]):
+                warn(
+                    f"column {column.name!r} numbers the rows and is an input; if it is an identifier, leave it away: "
+                    f"drop=[{column.name!r}], on the command line --drop {column.name}."
+                )
         for column in self.columns_ if np.shape(y) == (len(frame),) else ():
             if equals(frame[column.name], y):
                 warn(

@@ -161,7 +161,7 @@ def check_coef0(coef0: Any) -> float:
 
 def _gamma_from_spread(X: Array, sample_weight: Array | None, power: float) -> OneOrEach:
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        variances = _variances(X, sample_weight)
+        variances = variances_of(X, sample_weight)
         varies = variances > 0
         d = max(int(np.count_nonzero(varies)), 1)
         gamma = np.where(varies, np.where(varies, variances, 1.0) ** (0.5 * power), 1.0) / d
@@ -181,7 +181,7 @@ def _pooled(X: Array, sample_weight: Array | None) -> float:
             if sample_weight is None
             else xp.reshape(xp.asarray(sample_weight)[:, None] * xp.ones_like(X), (n * d,))
         )
-        variance = float(_variances(entries, weights)[0])
+        variance = float(variances_of(entries, weights)[0])
     if variance == 0.0:
         return 1.0
     gamma = 1.0 / (d * variance)
@@ -190,7 +190,7 @@ def _pooled(X: Array, sample_weight: Array | None) -> float:
     return gamma
 
 
-def _variances(X: Array, sample_weight: Array | None) -> np.ndarray:
+def variances_of(X: Array, sample_weight: Array | None) -> np.ndarray:
     """Variance of each column of X, row n counted sample_weight[n] times."""
     xp, n = namespace(X), int(X.shape[0])
     weights = asfloat64(np.ones(n) if sample_weight is None else sample_weight, like=X)
