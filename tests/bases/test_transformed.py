@@ -155,11 +155,9 @@ def test_a_transformer_that_names_columns_is_told_that_there_are_none():
 def test_the_formula_of_polynomial_features_is_that_of_their_products():
     frame = pd.DataFrame(X, columns=["u", "v", "w"])
     y = frame.u - 2 * frame.u * frame.v + frame.w**3
-    for each in (
-        Columns(transformer=PolynomialFeatures(3)),
-        Columns(degree=2, origin=0.0, transformer=PolynomialFeatures(2)),
-    ):
-        model = RelevanceVectorRegressor(each, noise_variance=0.01, prior="bic").fit(frame, y)
+    squared = Columns(degree=2, origin=0.0, transformer=PolynomialFeatures(2))
+    for kernel in (Columns(transformer=PolynomialFeatures(3)), squared):
+        model = RelevanceVectorRegressor(kernel, noise_variance=0.01, prior="bic").fit(frame, y)
         assert "u·v" in model.formula()
         assert_allclose(frame.eval(model.formula(style="python")), model.predict(frame))
     kernel = Columns(degree=2, origin=1.0, transformer=PolynomialFeatures(2))

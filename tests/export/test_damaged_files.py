@@ -254,6 +254,9 @@ def test_the_message_of_a_class_that_is_none_is_short(files):
         content["objects"][0]["class"] = wrong
         _, message = attempt(forged(members | {"model.json": json.dumps(content).encode()}))
         assert message.startswith("The model file names the class ")
+        content["objects"][0] = {"class": "RBF", "fields": {"gamma": {"array": wrong}}}
+        _, message = attempt(forged(members | {"model.json": json.dumps(content).encode()}))
+        assert message.startswith("The model file names array ")
 
 
 @pytest.mark.parametrize("compression", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])

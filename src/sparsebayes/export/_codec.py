@@ -157,7 +157,7 @@ class Decoder:
 
 def _number(x: Any, count: int, kind: str) -> int:
     if type(x) is not int or not 0 <= x < count:
-        raise ModelFileError(f"The model file names {kind} {x!r}, and there are {count} before it.")
+        raise ModelFileError(f"The model file names {kind} {repr(x)[:60]}, and there are {count} before it.")
     return x
 
 
