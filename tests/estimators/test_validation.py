@@ -309,3 +309,10 @@ def test_a_word_that_is_almost_one_for_gamma_is_recognised():
 def test_a_multinomial_likelihood_of_a_regressor_is_refused(estimator):
     with pytest.raises(ValueError, match=r"^likelihood must not be Multinomial.*Classifier"):
         estimator(likelihood=Multinomial()).fit(X, np.arange(12) % 3)
+
+
+def test_a_complex_tensor_is_refused_by_one_sentence_that_does_not_show_it():
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    with pytest.raises(ValueError, match="X must hold real numbers, got complex ones; give") as caught:
+        SparseBayesRegressor().fit(torch.ones((5, 2), dtype=torch.complex64), torch.ones(5))
+    assert len(str(caught.value)) < 200

@@ -148,7 +148,7 @@ def _dimensions(X: Any) -> int:
 
 def _refuse_complex(X: Any) -> None:
     """Raise ValueError for an array of complex numbers."""
-    if getattr(getattr(X, "dtype", None), "kind", "") == "c":
+    if str(getattr(X, "dtype", "")).removeprefix("torch.").startswith("complex"):
         raise ValueError(
             "Complex data not supported: X must hold real numbers, got complex ones; give real and imaginary parts as "
             "columns of their own."
