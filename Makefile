@@ -22,7 +22,7 @@ demo: $(VENV)/plot.stamp
 	@$(BIN)/python examples/demo.py
 
 test: $(VENV)/test.stamp
-	$(BIN)/python -m pytest -n 2 --quiet
+	$(BIN)/python -m pytest -n 2 --dist worksteal --quiet
 
 lint: $(VENV)/dev.stamp
 	$(BIN)/ruff check .

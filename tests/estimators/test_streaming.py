@@ -404,5 +404,5 @@ def test_chunks_are_refused_in_words_where_they_are_not_taken(model, kind):
 
 def test_arrays_in_a_list_are_no_chunks():
     X, _, _ = _data(0)
-    with pytest.raises(ValueError, match="dim 3"):
+    with pytest.raises(ValueError, match=r"X must have two dimensions .* got 3"):
         SparseBayesRegressor().fit([X, X], None)
