@@ -7,7 +7,7 @@ export OPENBLAS_NUM_THREADS := 1
 export OMP_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
-.PHONY: demo test lint format bench papers docs clean
+.PHONY: demo test test-slow lint format bench papers docs clean
 .DEFAULT_GOAL := test
 
 $(BIN)/python:
@@ -22,7 +22,11 @@ demo: $(VENV)/plot.stamp
 	@$(BIN)/python examples/demo.py
 
 test: $(VENV)/test.stamp
-	$(BIN)/python -m pytest -n 2 --dist worksteal --quiet
+	$(BIN)/python -m pytest -n 2 --dist worksteal --quiet -m "not slow"
+
+# what is left: many cases of what `make test` tests with a few, and programs of pages
+test-slow: $(VENV)/test.stamp
+	$(BIN)/python -m pytest -n 2 --dist worksteal --quiet -m slow
 
 lint: $(VENV)/dev.stamp
 	$(BIN)/ruff check .

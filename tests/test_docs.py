@@ -36,6 +36,10 @@ NEEDED = {
 }
 INTEGRATIONS = "sparsebayes.integrations."
 
+FIRST_PAGES = ("README", "index", "start", "ten-minutes")
+FIRST_AND_LATER_PAGES = [
+    pytest.param(page, marks=() if page.stem in FIRST_PAGES else pytest.mark.slow, id=page.name) for page in PAGES
+]
 every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 
 
@@ -46,7 +50,7 @@ def skip_without(packages):
             pytest.skip(f"{package} is not installed")
 
 
-@every_page
+@pytest.mark.parametrize("page", FIRST_AND_LATER_PAGES)
 def test_python_blocks_run(page, tmp_path):
     """The blocks of a page are one program, top to bottom, in a process of its own."""
     text = page.read_text(encoding="utf-8")

@@ -51,6 +51,7 @@ def test_figure_2_few_vectors_and_a_small_error():
     assert np.mean(errors) < 0.045
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("basis", BASES)
 def test_the_algorithms_agree_and_the_default_is_not_below(basis):
     evidence = {solver: [] for solver in SOLVERS}

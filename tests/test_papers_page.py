@@ -33,6 +33,7 @@ def place(tmp_path_factory):
     return catalogue.Place.quick(tmp_path_factory.mktemp("papers"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("item", catalogue.ITEMS, ids=lambda item: item.key)
 def test_quick_mode_measures_and_shows_the_item(item, place):
     catalogue.measure(item, place)

@@ -73,6 +73,7 @@ def test_one_example_of_a_class(name, K, seed):
     assert len(model.classes_) == K
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["rbf", "columns", "columns, bic"])
 @pytest.mark.parametrize("shift", [0.0, 2.0, 10.0])
 def test_a_thousand_to_one(name, shift):
@@ -122,6 +123,7 @@ def test_contradictory_rows_among_others(name):
     assert model.score(X, y) > 0.6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "K"), [("rbf", 40), ("columns", 100)])
 def test_many_classes(name, K):
     y = np.arange(2 * K) % K
@@ -146,6 +148,7 @@ def test_two_rows(name):
     _assert_sound(clone(MODELS[name]).fit(X, [0, 1]), X)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["rbf", "columns"])
 @pytest.mark.parametrize("method", ["predict", "predict_proba", "decision_function", "predict_log_proba"])
 @pytest.mark.filterwarnings("ignore:Number of classes in training fold")

@@ -51,6 +51,7 @@ def _problem(seed: int = 0, n: int = 60, K: int = 2) -> tuple[np.ndarray, np.nda
     return X, y
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @parametrize_with_checks(VARIATIONS)
 def test_every_check(estimator, check):

@@ -65,6 +65,7 @@ def test_a_regression_whose_matrix_is_not_formed_is_the_same(backend):
     _assert_same({"gamma": 0.05}, *_data(1600, seed=3), backend)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["numpy", "array-api-strict", "torch", "cupy"], indirect=True)
 @pytest.mark.parametrize("options", [{"gamma": 0.1}, {}], ids=["a number", "learned"])
 def test_a_classification_is_the_same(options, backend):

@@ -205,6 +205,7 @@ def test_an_unknown_word_is_told_all_words(model):
         model(gamma="foo").fit(X, X[:, 0] > 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [200, 1100])  # beyond 1000 rows through few centres
 @pytest.mark.parametrize("gamma", LEARNED)
 def test_a_kernel_at_several_widths_learns_the_scales_its_parts_share(gamma, n):

@@ -38,6 +38,7 @@ def test_regression_does_not_depend_on_the_order_of_rows(n):
         np.testing.assert_array_equal(model.relevance_vectors_, X[i][model.relevance_])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("K", [2, 3])
 @pytest.mark.parametrize("make", [RelevanceVectorClassifier, SparseBayesClassifier])
 @pytest.mark.parametrize("n", [100, 500])
@@ -54,6 +55,7 @@ def test_classification_does_not_depend_on_the_order_of_rows(n, make, K):
     np.testing.assert_array_equal(a.relevance_, found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(60))
 def test_labels_that_are_swapped_give_swapped_probabilities(seed):
     X, y, _ = _small(seed)
@@ -66,6 +68,7 @@ def test_labels_that_are_swapped_give_swapped_probabilities(seed):
     assert a.log_evidence_ == pytest.approx(b.log_evidence_, rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"class_weight": "balanced"}, {"gamma": "evidence"}])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("K", [2, 3])

@@ -115,6 +115,7 @@ def test_a_constant_that_an_intercept_makes_irrelevant_leaves_the_kernel_alone()
     assert both.log_evidence_ == pytest.approx(alone.log_evidence_, rel=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prior", ["bic", "ric"])
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(("name", "n", "snr"), SIGNALS)

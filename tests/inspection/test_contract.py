@@ -185,6 +185,7 @@ ON_DEVICE = {
 ROWS_ALONE = (PartialDependenceDisplay, InputRelevanceDisplay)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fitted_there", [False, True])
 @pytest.mark.parametrize("Display", ON_DEVICE, ids=lambda display: display.__name__)
 def test_arrays_on_a_device_are_drawn(Display, fitted_there, pytestconfig):

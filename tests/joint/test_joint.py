@@ -214,6 +214,7 @@ def test_scores_without_each_group_are_those_of_the_state_without_it(seed, T):
             np.testing.assert_allclose(q[j], scores.q[m], rtol=1e-6, atol=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize(("T", "label"), CASES)
 @pytest.mark.parametrize("prior", ["uniform", "aic", "gamma"])

@@ -189,6 +189,7 @@ def test_kernel_fits_end_where_no_candidate_is_worth_adding(width, K, seed):
         assert _with_the_best_candidate(result, Phi, labels, True) < result.objective + 1e-5
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sparsebayes.SparsityWarning")  # a broad prior keeps most functions
 @pytest.mark.parametrize("prior", [Gamma(1.0, 1e-3), Gamma(0.2, 0.1)], ids=repr)
 @seeds

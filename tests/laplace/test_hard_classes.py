@@ -86,6 +86,7 @@ def test_a_column_that_is_the_label(center):
     _usable(line, line[:, 0] > 0, fit_intercept=center)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sparsebayes.SparsityWarning")  # a broad prior keeps most functions
 @two_and_three
 @centred
@@ -191,6 +192,7 @@ def test_rows_that_contradict_each_other():
     np.testing.assert_allclose(probabilities(result, np.repeat(X, 2, axis=0)[:, result.active]), 0.5, atol=1e-3)
 
 
+@pytest.mark.slow
 @two_and_three
 @pytest.mark.parametrize("kind", ["fractions", "one tiny", "zeros", "hundred", "million"])
 def test_weights_of_any_size(K, kind):

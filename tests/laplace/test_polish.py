@@ -127,6 +127,7 @@ MODELS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS, ids=repr)
 @classes
 @weighted
@@ -140,6 +141,7 @@ def test_converged_means_certified_or_a_warning_says_why(model, K, weighted):
         assert fitted.converged_ or any("not certified" in str(each.message) for each in said)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [RelevanceVectorClassifier(), SparseBayesClassifier()], ids=repr)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_swapping_the_labels_changes_nothing(model):

@@ -137,6 +137,7 @@ def _weights(model):
     return model.dual_coef_ if hasattr(model, "dual_coef_") else model.active_coef_
 
 
+@pytest.mark.slow
 @models
 @pytest.mark.parametrize("solver", ["auto", "greedy", "sequential", "em"])
 def test_classes_of_one_label_have_the_same_functions(model, solver):
@@ -173,6 +174,7 @@ def test_a_label_for_each_class_is_no_sharing(model, prior):
     assert own.log_evidence_ == plain.log_evidence_
 
 
+@pytest.mark.slow
 @models
 @pytest.mark.parametrize("moderated", [False, True])
 def test_probabilities_sum_to_one(model, moderated):

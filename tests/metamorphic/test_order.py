@@ -38,6 +38,7 @@ def test_sign_of_y(name, seed):
     np.testing.assert_allclose(negated_std, std, rtol=close, atol=close)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("K", [2, 3])
 @pytest.mark.parametrize("name", CLASSIFIERS)
@@ -58,6 +59,7 @@ FUNCTIONS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("K", [2, 3, 4])
 @pytest.mark.parametrize("prior", ["uniform", "bic"])
@@ -98,6 +100,7 @@ def _many(name: str, seed: int) -> Data:
     return Data(X, y, X[:200] + 0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("name", MANY_ROWS)
 def test_order_of_many_rows(name, seed):

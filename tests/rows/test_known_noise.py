@@ -126,6 +126,7 @@ def test_units_do_not_matter(scale):
     assert other.log_evidence == pytest.approx(one.log_evidence - 0.5 * len(t) * math.log(scale), rel=1e-6)
 
 
+@pytest.mark.slow
 def test_standard_errors_have_the_right_size():
     """z-scores of weights over many draws; 1/variance as sample_weight makes them several times too large."""
     rng, truth, z, wrong = np.random.default_rng(0), np.asarray([2.0, -1.0, 3.0]), [], []

@@ -264,6 +264,7 @@ DICTIONARIES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("basis", DICTIONARIES, ids=str)
 @pytest.mark.parametrize("center", [False, True])
 def test_a_dictionary_on_demand_fits_as_the_matrix_does(basis, center):

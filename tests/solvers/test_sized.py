@@ -63,6 +63,7 @@ PROBLEMS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", PROBLEMS)
 @pytest.mark.parametrize("seed", range(3))
 def test_the_limit_holds_and_more_functions_are_better(seed, case):

@@ -223,6 +223,7 @@ def test_a_regrown_model_is_a_model_of_the_same_problem(seed):
     assert result.log_evidence == pytest.approx(brute - 0.5 * np.log(beta / (2 * np.pi)) - 0.5 * np.log(n), rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"noise_variance": 0.04}, {"prior": "bic"}, {"sample_weight": True}], ids=str)
 def test_more_effort_ends_higher_on_average_and_never_far_below(options):
     gains = {"default": [], "high": []}
@@ -281,6 +282,7 @@ def test_effort_belongs_to_the_default_solver():
     assert fit(*_smooth(0), solver=ActiveSet(effort="fast")).converged
 
 
+@pytest.mark.slow
 def test_regrowth_separates_blocks_from_sinc():
     """[SE07, figure 8], where exchanges of single functions leave the splines a share in the steps."""
     X, y, f = make_signal("blocks-sinc", 512, snr=7.0, random_state=0)
