@@ -242,7 +242,7 @@ class NearestGaussian(GaussianSearch):
         return spread_of(self.Phi, L)
 
     def expected(self, mean: np.ndarray, spread: Array) -> Expected:
-        """What is expected of the rows; slope and curvature are only computed if they are asked for."""
+        """What is expected of the rows; slope and curvature are computed when they are first used."""
         at = expectations(self.y, self.Phi @ beside(mean, self.y), spread**2)
         return Expected(
             float(self.counts @ at.log_prob),
