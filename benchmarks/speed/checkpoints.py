@@ -25,7 +25,7 @@ from sparsebayes.datasets import make_sinc2d
 from sparsebayes.solvers import ActiveSet, Search, Sweep
 
 RESULTS = Path(__file__).parents[1] / "results" / "checkpoints.md"
-ROWS, DRAWS, KILLS = 1000, 200, 10
+ROWS, DRAWS, KILLS = 1000, 400, 10
 SEARCH = Search(
     starts=(1.0, 1.7), sweeps=(Sweep(0.1, 1.5, tries=8),), draws=DRAWS, annealing=4, last=(Sweep(8, tries=8),)
 )
