@@ -1,4 +1,4 @@
-"""A fit of about a minute, killed at ten random moments and resumed: is the model the same, and what do files cost?
+"""A fit of half a minute, killed at ten random moments and resumed: is the model the same, and what do files cost?
 
 Each fit runs in a process of its own, which is ended by SIGKILL; another process resumes it from the file. Its model is
 compared, number by number, with that of the fit that was not interrupted. Writes benchmarks/results/checkpoints.md.
@@ -25,7 +25,7 @@ from sparsebayes.datasets import make_sinc2d
 from sparsebayes.solvers import ActiveSet, Search, Sweep
 
 RESULTS = Path(__file__).parents[1] / "results" / "checkpoints.md"
-ROWS, DRAWS, KILLS = 1000, 400, 10
+ROWS, DRAWS, KILLS = 1000, 900, 10
 SEARCH = Search(
     starts=(1.0, 1.7), sweeps=(Sweep(0.1, 1.5, tries=8),), draws=DRAWS, annealing=4, last=(Sweep(8, tries=8),)
 )
